@@ -1,0 +1,23 @@
+/* Compiler hints. They never change meaning, only warnings and layout. */
+#ifndef BASE_ATTR_H
+#define BASE_ATTR_H
+
+#if defined(__GNUC__)
+#define ATTR_PRINTF(fmt, first) __attribute__((format(printf, fmt, first)))
+#define ATTR_MUST_USE __attribute__((warn_unused_result))
+#define ATTR_PUBLIC __attribute__((visibility("default")))
+#define ATTR_HOT __attribute__((hot))
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#else
+#define ATTR_PRINTF(fmt, first)
+#define ATTR_MUST_USE
+#define ATTR_PUBLIC
+#define ATTR_HOT
+#define LIKELY(x) (x)
+#define UNLIKELY(x) (x)
+#endif
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+#endif
