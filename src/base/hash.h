@@ -1,0 +1,27 @@
+/* SHA-256 (nettle), hexadecimal, and a fast hash for tables in memory. */
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SHA256_BYTES 32
+
+struct sha256 { /* holds nettle's context, checked by a static assert */
+	_Alignas(16) unsigned char state[128];
+};
+
+void sha256_init(struct sha256 *h);
+void sha256_add(struct sha256 *h, const void *p, size_t len);
+void sha256_done(struct sha256 *h, unsigned char out[SHA256_BYTES]);
+void sha256_of(unsigned char out[SHA256_BYTES], const void *p, size_t len);
+
+/* out has 2 * len + 1 bytes, lower case. */
+void hex_encode(char *out, const unsigned char *p, size_t len);
+/* Reads 2 * len hex digits; returns 0, or -1 on any other character. */
+int hex_decode(unsigned char *out, const char *hex, size_t len);
+
+/* Not for anything stored: values may differ between versions. */
+uint64_t hash64(const void *p, size_t len, uint64_t seed);
+
+#endif
