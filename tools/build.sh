@@ -14,7 +14,7 @@ shift
 dir=build/$variant
 
 case $variant in
-release) dir=build/meson; set -- "$@" ;;
+release) dir=build/meson ;;
 debug) opts='-Doptimization=1 -Db_ndebug=false -Dtests=true -Dprograms=false' ;;
 asan) opts='-Doptimization=1 -Db_ndebug=false -Dtests=true -Dprograms=false
 	-Db_sanitize=address,undefined -Db_lundef=false -Db_pie=false' ;;
@@ -26,25 +26,20 @@ fuzz) opts='-Doptimization=1 -Db_ndebug=false -Dfuzzers=true -Dprograms=false
 *) echo "build: no variant '$variant'" >&2; exit 2 ;;
 esac
 
-# Written only when it differs: ninja configures again when it is newer.
-mkdir -p build
-tools/list-files.sh all >build/files.list.$$
-if cmp -s build/files.list.$$ build/files.list; then
-	rm build/files.list.$$
-else
-	mv build/files.list.$$ build/files.list
-fi
+# quietly COMMAND...: what it said is shown only if it fails.
+quietly() {
+	"$@" >"$dir/setup.log" 2>&1 || { cat "$dir/setup.log" >&2; return 1; }
+}
 
-log=$dir/setup.log
+mkdir -p "$dir"
+tools/list-files.sh all >"$dir/files.new"
 if [ ! -f "$dir/build.ninja" ]; then
-	mkdir -p "$dir"
 	[ "$variant" != fuzz ] || export CC="${CC:-clang}"
-	meson setup "$dir" ${opts:-} >"$log" 2>&1 || {
-		cat "$log" >&2
-		rm -f "$dir/build.ninja"
-		exit 1
-	}
+	quietly meson setup "$dir" ${opts:-} || exit 1
+elif ! cmp -s "$dir/files.new" "$dir/files.list"; then
+	quietly meson setup --reconfigure "$dir" || exit 1
 fi
+mv "$dir/files.new" "$dir/files.list"
 ninja -C "$dir" --quiet "$@"
 
 # A copy appears under its final name in one step: a program that runs may be
@@ -60,8 +55,6 @@ if [ "$variant" = release ] && [ $# = 0 ]; then
 	put build/meson/libremem.a build/libremem.a
 	put build/meson/libremem.so build/libremem.so
 	put build/meson/libremem.so build/libremem.so.0
-	put include/remem.h build/include/remem.h 2>/dev/null || {
-		mkdir -p build/include
-		put include/remem.h build/include/remem.h
-	}
+	mkdir -p build/include
+	put include/remem.h build/include/remem.h
 fi
