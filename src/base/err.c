@@ -20,7 +20,7 @@ int fail(struct remem_err *err, int code, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (!err)
+	if (!err || !fmt)
 		return code;
 	err->code = code;
 	err->action[0] = '\0';
@@ -61,7 +61,7 @@ void fail_action(struct remem_err *err, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (!err)
+	if (!err || !fmt)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(err->action, sizeof(err->action), fmt, ap);
