@@ -1,0 +1,15 @@
+/* Which vector instructions kernels may use, decided once at run time. */
+#ifndef BASE_CPU_H
+#define BASE_CPU_H
+
+enum cpu_level { CPU_PORTABLE, CPU_AVX2, CPU_AVXVNNI, CPU_AVX512VNNI, CPU_NEON };
+
+/* The best level of this machine, or the lower one set by cpu_limit(). */
+enum cpu_level cpu_best(void);
+/* "portable", "avx2", "avxvnni", "avx512vnni", "neon" as REMEM_CPU; NULL, ""
+ * and "auto" lift the limit. Returns 0, or -1 for an unknown or unsupported
+ * name. Call before first use of a kernel. */
+int cpu_limit(const char *name);
+const char *cpu_name(enum cpu_level level);
+
+#endif
