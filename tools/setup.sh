@@ -108,7 +108,7 @@ download() {
 	else
 		kind="--only-binary :all: --platform manylinux2014_x86_64"
 	fi
-	PYTHONPATH=tools/pip "$py" -m pip -q --disable-pip-version-check \
+	PYTHONPATH="$PWD/tools/pip" "$py" -m pip -q --disable-pip-version-check \
 		download --no-cache-dir --no-deps --require-hashes $kind \
 		-r "$dl/$1.txt" -d "$dl/new"
 }
