@@ -1,0 +1,247 @@
+/*
+ * remem: memory for AI agents, as a C library.
+ *
+ * Markdown notes are the truth; remem keeps an index of them that can be
+ * deleted and rebuilt, and answers questions with cited lines. The library
+ * never exits, prints, reads the environment or calls a remote service that
+ * the settings did not name.
+ *
+ * Conventions. Functions return 0 or a negative REMEM_E code and fill the
+ * caller's struct remem_err (may be NULL). Option structs start with their
+ * size: set it with REMEM_OPTS_INIT, so that newer fields default to zero.
+ * Strings are UTF-8. `const char *` results are borrowed from the object that
+ * returned them; `char **out` belongs to the caller and is freed with
+ * remem_free(). A handle may be used by one thread at a time; open one for
+ * each thread.
+ */
+#ifndef REMEM_H
+#define REMEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define REMEM_VERSION_MAJOR 0
+#define REMEM_VERSION_MINOR 1
+#define REMEM_VERSION_PATCH 0
+
+enum remem_code {
+	REMEM_OK = 0,
+	REMEM_EINVAL = -1, /* an argument makes no sense */
+	REMEM_ENOMEM = -2,
+	REMEM_EIO = -3, /* the system refused; message has its reason */
+	REMEM_ENOTFOUND = -4,
+	REMEM_EFORMAT = -5, /* bytes from outside are not what they should be */
+	REMEM_ECORRUPT = -6, /* the index is damaged: rebuild it */
+	REMEM_EREMOTE = -7, /* a provider failed or lied */
+	REMEM_ETIMEOUT = -8,
+	REMEM_ECANCELLED = -9,
+	REMEM_ELIMIT = -10, /* a documented limit was passed */
+	REMEM_EBUSY = -11, /* another process holds it */
+	REMEM_EPERM = -12, /* a path or setting is not allowed */
+	REMEM_ENOTSUP = -13, /* this build or machine cannot do it */
+	REMEM_EVERSION = -14, /* made by a newer remem */
+	REMEM_EBUG = -15
+};
+
+struct remem_err {
+	int code;
+	char message[512]; /* what went wrong, no full stop */
+	char action[256]; /* what the user can do, "" if nothing */
+};
+
+/* Releases what came back through a char ** or float ** result. */
+void remem_free(void *p);
+
+/* ---- opening ---------------------------------------------------------- */
+
+struct remem; /* a workspace with its settings and its index */
+
+struct remem_open_opts {
+	size_t size;
+	const char *workspace; /* folder; NULL: found as spec'd, from cwd up */
+	const char *agent; /* NULL: the default one */
+	/*
+	 * "NAME=value" strings ending with NULL, usually environ: HOME, XDG_*
+	 * and REMEM_* are looked up here and nowhere else. NULL: HOME of the
+	 * user database, XDG defaults.
+	 */
+	const char *const *env;
+	/* "key=value" settings that go before all others; NULL-terminated. */
+	const char *const *set;
+	const char *config_file; /* instead of the user's config.yaml */
+	const char *program; /* path of the program, to find its models */
+	int read_only; /* nothing is written anywhere */
+	int64_t now_ms; /* the time to take as now; 0: the clock */
+};
+
+#define REMEM_OPTS_INIT(type) { sizeof(type) }
+
+/* *out is freed with remem_close(). REMEM_ENOTFOUND: no such workspace. */
+int remem_open(struct remem **out, const struct remem_open_opts *opts,
+	       struct remem_err *err);
+void remem_close(struct remem *r);
+
+/* The workspace's folder, absolute. */
+const char *remem_workspace(const struct remem *r);
+
+/*
+ * Makes a workspace in dir (MEMORY.md with a few comment lines, memory/);
+ * touches nothing that exists. *json: {"version":1,"workspace","created":[]}.
+ */
+int remem_init(char **json, const struct remem_open_opts *opts,
+	       const char *dir, struct remem_err *err);
+
+/* ---- logging and progress --------------------------------------------- */
+
+/* level: 0 error, 1 warning, 2 information, 3 trace. Process-wide. */
+typedef void (*remem_log_fn)(void *ctx, int level, const char *component,
+			     const char *message);
+/* trace: "embed,store", "all,-http" or NULL. */
+void remem_log(remem_log_fn fn, void *ctx, const char *trace);
+
+/*
+ * Called while long work goes on: phase ("scan", "text", "vectors", …), what
+ * is done of how many (total 0: unknown), per second, seconds left (-1:
+ * unknown). A result other than 0 stops the work, which can be resumed.
+ */
+typedef int (*remem_progress_fn)(void *ctx, const char *phase, int64_t done,
+				 int64_t total, double rate, double left_s);
+
+/* ---- index ------------------------------------------------------------ */
+
+struct remem_index_opts {
+	size_t size;
+	int force; /* a new generation from nothing but the cache */
+	int dry_run; /* only say what would be done */
+	int text_only; /* leave the vectors for later */
+	int wait_ms; /* for another process that indexes: -1 = for ever */
+	int vector_budget_ms; /* stop embedding after that, 0: no bound */
+	remem_progress_fn progress;
+	void *progress_ctx;
+};
+
+/*
+ * Brings the index up to date. *json (doc/schema.md, "index"). Returns 0 also
+ * when single files were skipped: "complete" and "skipped" tell. Whatever is
+ * done stays when it fails or is stopped in the middle.
+ */
+int remem_index(struct remem *r, const struct remem_index_opts *opts,
+		char **json, struct remem_err *err);
+
+/* ---- search ----------------------------------------------------------- */
+
+enum remem_mode { REMEM_MODE_HYBRID, REMEM_MODE_TEXT, REMEM_MODE_VECTOR };
+
+struct remem_search_opts {
+	size_t size;
+	enum remem_mode mode;
+	int max_results; /* 0: the setting */
+	double min_score; /* negative: none; 0: the setting */
+	int deadline_ms; /* 0: none */
+	int explain;
+	int no_sync; /* do not look for changed files first */
+	const char *now; /* "YYYY-MM-DD" to take as today, or NULL */
+	/* filters; NULL or 0 where not wanted */
+	const char *source; /* "memory", "sessions" */
+	const char *path; /* prefix or glob */
+	const char *after; /* "YYYY-MM-DD", inclusive */
+	const char *before;
+	int last_days; /* --last 7d */
+	const char *tag;
+	const char *origin;
+	const char *project;
+};
+
+struct remem_hit {
+	const char *path; /* relative to the workspace */
+	int start_line, end_line; /* of the snippet, from 1, inclusive */
+	double score, relevance;
+	const char *snippet;
+	const char *source;
+	const char *citation; /* "path#L3-L9" */
+	const char *date; /* "YYYY-MM-DD" or "" */
+	const char *origin;
+	const char *flags; /* comma-separated, "" if none */
+	const char *superseded_by; /* citation or NULL */
+	const char *heading; /* "A > B" or "" */
+};
+
+struct remem_results;
+
+/* *out is freed with remem_results_free(). No hit is no error. */
+int remem_search(struct remem *r, const char *query, size_t query_len,
+		 const struct remem_search_opts *opts,
+		 struct remem_results **out, struct remem_err *err);
+size_t remem_results_count(const struct remem_results *res);
+/* NULL when i is out of range. */
+const struct remem_hit *remem_results_hit(const struct remem_results *res,
+					  size_t i);
+/* Why the answer is less than it could be, NULL if it is not; and what to do. */
+const char *remem_results_degraded(const struct remem_results *res);
+const char *remem_results_message(const struct remem_results *res);
+/* The answer as JSON (doc/schema.md, "search"), one line. */
+int remem_results_json(const struct remem_results *res, char **json,
+		       struct remem_err *err);
+void remem_results_free(struct remem_results *res);
+
+/* ---- get -------------------------------------------------------------- */
+
+struct remem_get_opts {
+	size_t size;
+	int from; /* first line, 0: from the address, else 1 */
+	int lines; /* how many, 0: the address or the setting (120) */
+	int max_chars; /* 0: the setting (12,000) */
+};
+
+/*
+ * Lines of a file of the workspace or its roots. address: "path",
+ * "path:from", "path:from:count", "path#L15" or "path#L15-L30". *json
+ * (doc/schema.md, "get") has status "ok" or "not_found". REMEM_EPERM: the
+ * path is not beneath a root.
+ */
+int remem_get(struct remem *r, const char *address,
+	      const struct remem_get_opts *opts, char **json,
+	      struct remem_err *err);
+
+/* ---- the rest, as JSON reports ---------------------------------------- */
+
+enum remem_embed_kind { REMEM_EMBED_QUERY, REMEM_EMBED_DOCUMENT };
+
+/*
+ * Vectors of n texts by the settings' provider (or the one named), L2-
+ * normalised: *out holds n * *dims floats, freed with remem_free().
+ */
+int remem_embed(struct remem *r, const char *provider,
+		enum remem_embed_kind kind, const char *const *texts,
+		const size_t *lens, size_t n, float **out, int *dims,
+		struct remem_err *err);
+
+/* Reads only. deep: providers are asked and the index is checked. */
+int remem_status(struct remem *r, int deep, char **json, struct remem_err *err);
+/* What is wrong and its repair; fix: does what is safe. */
+int remem_doctor(struct remem *r, int fix, char **json, struct remem_err *err);
+/* key NULL: all of them, with value, default and source of each. */
+int remem_config_get(struct remem *r, const char *key, char **json,
+		     struct remem_err *err);
+/* Writes the user's file (atomically, comments kept). value NULL: removes. */
+int remem_config_set(struct remem *r, const char *key, const char *value,
+		     char **json, struct remem_err *err);
+/* Whether the workspace's remem.yaml may set every key. on: -1 only asks. */
+int remem_trust(struct remem *r, int on, char **json, struct remem_err *err);
+/* action: "list", "verify", "use" (name needed). */
+int remem_models(struct remem *r, const char *action, const char *name,
+		 char **json, struct remem_err *err);
+/* Version, build, CPU path and libraries. */
+int remem_version(char **json, struct remem_err *err);
+/* Upper bound for the vector instructions: "portable", "avx2", … */
+int remem_cpu(const char *level, struct remem_err *err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

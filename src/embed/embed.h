@@ -1,0 +1,111 @@
+/*
+ * Embeddings. A provider is a struct of functions (providers.def, one file
+ * each). The embedder around it packs batches, learns limits, retries,
+ * checks replies, and says why when it cannot.
+ */
+#ifndef EMBED_EMBED_H
+#define EMBED_EMBED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+enum embed_kind { EMBED_QUERY, EMBED_DOCUMENT };
+
+/* What the settings say; all strings borrowed for the life of the embedder. */
+struct embed_config {
+	const char *provider; /* "auto", "builtin", "openai-compatible", "none" */
+	const char *model; /* NULL: the provider's default */
+	const char *base_url;
+	const char *api_key; /* resolved from its reference; never logged */
+	const char *const *headers; /* "Name: value", NULL-terminated, or NULL */
+	int dims; /* asked of the provider, 0: its own */
+	const char *query_prefix, *document_prefix; /* NULL: the model's */
+	const char *model_path; /* builtin: the GGUF file */
+	bool builtin_enabled;
+	int max_batch_items, max_batch_tokens; /* 0: the provider's */
+	int max_input_tokens; /* 0: the provider's */
+	int concurrency; /* requests in flight, 0: 4 */
+	int query_timeout_ms, batch_timeout_ms; /* 0: spec's */
+	int threads; /* builtin: 0 = fair default */
+	bool fail_closed;
+	/* Called for each remote request: for the ledger. May be NULL. */
+	void (*ledger)(void *ctx, const char *provider, const char *model,
+		       int items, int64_t tokens, int status, int64_t took_ms);
+	void *ledger_ctx;
+	int64_t (*budget_left)(void *ctx); /* tokens; NULL: no bound */
+};
+
+struct embed_info {
+	const char *provider; /* as used: "builtin" when auto chose it */
+	const char *model;
+	int dims; /* 0 until the first good answer */
+	bool remote;
+	/* Identity of the vectors: provider, model, dims, prefixes, pooling.
+	 * Address, key and headers are no part of it. Empty while dims is 0 and
+	 * the model is not known. */
+	const char *fingerprint;
+	const char *document_prefix; /* "" if none: part of the cache key */
+	const char *query_prefix;
+	int max_input_tokens;
+	double calibration; /* v = clamp(centred cosine / calibration), 0.5 */
+};
+
+struct embedder;
+
+/*
+ * Opens what the config names. Never fails for a provider that is down or
+ * unknown to be up: that shows at first use. "none" gives an embedder whose
+ * embedder_off() says why. REMEM_EINVAL for settings that make no sense.
+ */
+int embedder_open(struct embedder **out, const struct embed_config *c,
+		  struct remem_err *err);
+void embedder_free(struct embedder *e);
+const struct embed_info *embedder_info(struct embedder *e);
+/* NULL, or why there are no vectors at all ("no provider is set"). */
+const char *embedder_off(struct embedder *e);
+
+/*
+ * One query vector into *out (mem_free), dims floats, normalised, prefix
+ * added. Retries within deadline_ms (0: the config's time-out).
+ */
+int embedder_query(struct embedder *e, const char *text, size_t len,
+		   int deadline_ms, float **out, int *dims,
+		   struct remem_err *err);
+
+struct embed_item {
+	const char *text; /* with heading, without prefix */
+	size_t len;
+	int64_t tag; /* the caller's */
+};
+
+/*
+ * Embeds documents; done() is called for each request that was answered and
+ * checked, with its vectors (dims floats each, normalised), in any order, in
+ * the caller's thread; a result other than 0 stops. refused() is called for
+ * an item the provider will not take, with the reason. Batches are packed over
+ * all items, several are in flight. Returns 0 when every item was either done
+ * or refused; else the error that ended the run, items so far being done.
+ */
+int embedder_documents(struct embedder *e, const struct embed_item *items,
+		       size_t n,
+		       int (*done)(void *ctx, const struct embed_item *const *items,
+				   const float *vecs, size_t n, int dims),
+		       void (*refused)(void *ctx, const struct embed_item *item,
+				       const char *reason),
+		       bool (*cancel)(void *ctx), void *ctx,
+		       struct remem_err *err);
+
+/* Tokens the provider would count for a text: an estimate. */
+int64_t embedder_tokens(struct embedder *e, const char *text, size_t len);
+/* Price of a million tokens in US dollars, negative when unknown, 0 local. */
+double embedder_price(struct embedder *e);
+/* A short real request: 0 when the provider answers well. */
+int embedder_probe(struct embedder *e, int64_t *took_ms, struct remem_err *err);
+
+/* Rows of providers.def by index, NULL behind the last. */
+const char *embed_provider_at(int i);
+
+#endif

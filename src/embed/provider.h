@@ -1,0 +1,58 @@
+/*
+ * What a provider is: one file and one row in providers.def. The embedder
+ * (embed.c) does for all of them what they have in common: prefixes, packing,
+ * limits, retries, checks, normalising.
+ */
+#ifndef EMBED_PROVIDER_H
+#define EMBED_PROVIDER_H
+
+#include "base/http.h"
+#include "embed/embed.h"
+
+/* Texts of one request, prefixes added. */
+struct embed_request {
+	enum embed_kind kind;
+	const char *const *texts;
+	const size_t *lens;
+	size_t n;
+};
+
+/* Vectors of one request: n * dims floats in vecs (mem_alloc). */
+struct embed_reply {
+	float *vecs;
+	int dims;
+};
+
+struct embed_provider {
+	const char *name;
+	bool remote; /* text leaves the machine; needs libcurl */
+	int max_items, max_tokens; /* of a request; 0: no bound known */
+	int max_input_tokens; /* of one text */
+
+	/*
+	 * Opens by config into *self and fills info (model, dims if known,
+	 * prefixes, calibration; fingerprint is made by the embedder). Nothing is
+	 * sent. A provider that cannot work says why in err.
+	 */
+	int (*open)(void **self, struct embed_info *info,
+		    const struct embed_config *c, struct remem_err *err);
+	void (*close)(void *self);
+
+	/* Local ones: vectors at once. NULL for remote ones. */
+	int (*embed)(void *self, const struct embed_request *r,
+		     struct embed_reply *out, bool (*cancel)(void *), void *ctx,
+		     struct remem_err *err);
+
+	/* Remote ones: a request as HTTP and its reply back. request's strings
+	 * are built in body and live until parse returned. */
+	int (*build)(void *self, const struct embed_request *r,
+		     struct http_request *http, struct buf *body,
+		     struct remem_err *err);
+	int (*parse)(void *self, const struct embed_request *r,
+		     const struct http_reply *http, struct embed_reply *out,
+		     struct remem_err *err);
+};
+
+const struct embed_provider *embed_provider_find(const char *name);
+
+#endif

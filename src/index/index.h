@@ -1,0 +1,68 @@
+/*
+ * Keeps the index in step with the files: plan (source against store), sync,
+ * vectors, resume, rebuild as a new generation.
+ */
+#ifndef INDEX_INDEX_H
+#define INDEX_INDEX_H
+
+#include "base/arena.h"
+#include "base/progress.h"
+#include "embed/embed.h"
+#include "source/source.h"
+#include "store/store.h"
+#include "text/note.h"
+
+struct index_opts {
+	const char *dir; /* of the store */
+	const char *backend; /* "sqlite" */
+	const struct source_opts *source;
+	struct note_opts note; /* curated is set by file */
+	bool unit_chunk; /* embedding.unit: chunk */
+	struct embedder *embedder; /* NULL: no vectors */
+	bool force, dry_run, text_only;
+	int wait_ms; /* for the lock */
+	int vector_budget_ms; /* 0: no bound */
+	int64_t cache_entries; /* 0: 50,000 */
+	remem_progress_fn progress;
+	void *progress_ctx;
+};
+
+struct index_skip {
+	const char *path, *reason;
+};
+
+struct index_report { /* in the arena given to index_run */
+	int64_t files, indexed, skipped, unchanged, added, changed, renamed,
+		removed, kept; /* kept: rows below unreadable folders */
+	int64_t chunks, passages;
+	int64_t vectors_done, vectors_cached, vectors_pending, vectors_refused;
+	int64_t tokens; /* dry run: to embed */
+	double price_usd; /* negative: unknown */
+	bool complete; /* nothing pending, nothing failed */
+	bool dry_run, forced;
+	bool shared; /* another process was syncing; its result was taken */
+	const char *degraded; /* why vectors are missing, NULL */
+	struct index_skip *skips; /* first 1000 */
+	int skip_count;
+	int64_t took_ms, scan_ms, text_ms, vector_ms;
+};
+
+int index_run(struct index_report *r, struct arena *a,
+	      const struct index_opts *o, struct remem_err *err);
+
+/*
+ * What differs between disk and index, without writing: for status and for
+ * the sync before a search. *dirty counts files to add, change or remove.
+ */
+int index_dirty(int64_t *dirty, struct source_list *list, struct arena *a,
+		struct store *s, const struct source_opts *o,
+		struct remem_err *err);
+
+/* The string that is embedded for a passage: heading if it says something,
+ * and text. key: SHA-256 of fingerprint, prefix and that string. */
+const char *index_input(struct arena *a, const struct store_passage *p,
+			const char *text, int64_t files, size_t *len);
+void index_key(unsigned char key[SHA256_BYTES], const char *fingerprint,
+	       const char *prefix, const char *input, size_t len);
+
+#endif

@@ -1,0 +1,11 @@
+/* Marks by wording; the rules are text/suspect's. */
+#include "search/mark.h"
+
+#include "search/work.h"
+#include "text/suspect.h"
+
+void mark_text(struct cand *c)
+{
+	c->suspect = text_suspect(c->text, c->p->len);
+	c->one_off = text_one_off(c->text, c->p->len);
+}

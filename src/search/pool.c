@@ -1,0 +1,322 @@
+/*
+ * From the question to candidate passages. Two pools: the passages of the
+ * best chunks by text, and the best passages by vector. For every chunk that
+ * either names, all passages become candidates, so that both legs can be
+ * computed in full for each and neighbours can lend.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/work.h"
+
+/* A stop word still separates two passages that are equal otherwise. */
+#define STOP_WEIGHT 0.1f
+
+int pool_terms(struct work *w, struct remem_err *err)
+{
+	const struct query *q = &w->q;
+	int i;
+
+	w->terms = ARENA_ARRAY(w->a, struct store_term, (size_t)q->term_count);
+	w->group_idf = ARENA_ARRAY(w->a, float, (size_t)q->group_count);
+	if (w->a->failed)
+		return fail_nomem(err);
+	for (i = 0; i < q->term_count; i++) {
+		const struct query_term *t = &q->terms[i];
+
+		w->terms[i].text = t->text;
+		w->terms[i].prefix = t->prefix;
+		w->terms[i].group = t->group;
+		w->terms[i].weight =
+			t->stop && !q->all_stop ? STOP_WEIGHT : 1.0f;
+	}
+	return 0;
+}
+
+/*
+ * The weight of a group is the idf of its most frequent member: a word that
+ * occurs nowhere as written but whose stem does is no missing word. Stop
+ * words are left out of the coverage unless nothing else is there.
+ */
+static void weigh_groups(struct work *w)
+{
+	const struct query *q = &w->q;
+	int i;
+
+	w->total_idf = 0;
+	for (i = 0; i < q->group_count; i++)
+		w->group_idf[i] = -1;
+	for (i = 0; i < q->term_count; i++) {
+		const struct store_term *t = &w->terms[i];
+		float *g = &w->group_idf[t->group];
+
+		if (t->weight < 1)
+			continue;
+		if (*g < 0 || t->idf < *g)
+			*g = t->idf;
+	}
+	for (i = 0; i < q->group_count; i++) {
+		if (w->group_idf[i] < 0)
+			w->group_idf[i] = 0;
+		w->total_idf += w->group_idf[i];
+	}
+}
+
+static int cmp_id(const void *x, const void *y)
+{
+	int64_t a = *(const int64_t *)x, b = *(const int64_t *)y;
+
+	return a < b ? -1 : a > b;
+}
+
+static int sort_unique(int64_t *ids, int n)
+{
+	int i, k = 0;
+
+	if (n > 1)
+		qsort(ids, (size_t)n, sizeof(*ids), cmp_id);
+	for (i = 0; i < n; i++)
+		if (ids[i] && (!k || ids[k - 1] != ids[i]))
+			ids[k++] = ids[i];
+	return k;
+}
+
+static struct store_file *find_file(struct work *w, int64_t id)
+{
+	int i;
+
+	/* From the back: chunks of one file come in a row. */
+	for (i = w->file_count - 1; i >= 0; i--)
+		if (w->files[i].id == id)
+			return &w->files[i];
+	return NULL;
+}
+
+static int load_files(struct work *w, const int64_t *chunk_files, int n,
+		      struct remem_err *err)
+{
+	int64_t *ids = ARENA_ARRAY(w->a, int64_t, (size_t)n);
+	struct store_file *all;
+	int i, count, rc;
+
+	if (!ids)
+		return fail_nomem(err);
+	memcpy(ids, chunk_files, (size_t)n * sizeof(*ids));
+	count = sort_unique(ids, n);
+	all = ARENA_ARRAY(w->a, struct store_file,
+			  (size_t)(w->file_count + count));
+	if (!all)
+		return fail_nomem(err);
+	if (w->file_count)
+		memcpy(all, w->files,
+		       (size_t)w->file_count * sizeof(*all));
+	w->files = all;
+	for (i = 0; i < count; i++) {
+		bool found;
+
+		if (find_file(w, ids[i]))
+			continue;
+		rc = w->s->ops->file_get(w->s, w->a, ids[i],
+					 &all[w->file_count], &found, err);
+		if (rc)
+			return rc;
+		if (found)
+			w->file_count++;
+	}
+	return 0;
+}
+
+static int cmp_file(const void *x, const void *y)
+{
+	const struct store_file *a = x, *b = y;
+
+	return a->id < b->id ? -1 : a->id > b->id;
+}
+
+static const struct store_file *file_of(const struct work *w, int64_t id)
+{
+	struct store_file key = { .id = id };
+
+	return bsearch(&key, w->files, (size_t)w->file_count, sizeof(key),
+		       cmp_file);
+}
+
+/* Every passage of chunk c becomes a candidate. */
+static void add_candidates(struct work *w, const struct store_chunk *c)
+{
+	const struct store_file *f = file_of(w, c->file);
+	int i;
+
+	for (i = 0; f && i < c->passage_count; i++) {
+		const struct store_passage *p = &c->passages[i];
+		struct cand *k = &w->cands[w->cand_count];
+
+		if (p->start > c->len || p->len > c->len - p->start)
+			continue;
+		memset(k, 0, sizeof(*k));
+		k->p = p;
+		k->c = c;
+		k->f = f;
+		k->text = c->text + p->start;
+		k->cosine = NAN;
+		k->date = p->observed != DATE_NONE ? p->observed : f->date;
+		w->cand_count++;
+	}
+}
+
+static int load_vectors(struct work *w, int first, struct remem_err *err)
+{
+	int n = w->cand_count - first, i, rc;
+	uint32_t *slots;
+	float *scores;
+
+	if (!w->fp || n <= 0)
+		return 0;
+	slots = ARENA_ARRAY(w->a, uint32_t, (size_t)n);
+	scores = ARENA_ARRAY(w->a, float, (size_t)n);
+	if (w->a->failed)
+		return fail_nomem(err);
+	for (i = 0; i < n; i++)
+		slots[i] = w->cands[first + i].p->slot;
+	rc = w->s->ops->vector_scores(w->s, w->fp, w->qvec, w->mean_q,
+				      w->means, slots, n, scores, err);
+	if (rc)
+		return rc;
+	for (i = 0; i < n; i++)
+		w->cands[first + i].cosine = scores[i];
+	return 0;
+}
+
+int pool_add_chunks(struct work *w, const int64_t *ids, int n,
+		    struct remem_err *err)
+{
+	struct store_chunk *chunks = ARENA_ARRAY(w->a, struct store_chunk,
+						 (size_t)n);
+	int64_t *files = ARENA_ARRAY(w->a, int64_t, (size_t)n);
+	struct cand *cands;
+	int i, first = w->cand_count, passages = 0, rc;
+
+	if (w->a->failed)
+		return fail_nomem(err);
+	rc = w->s->ops->chunks_get(w->s, w->a, w->fp, ids, n, chunks, err);
+	if (rc)
+		return rc;
+	for (i = 0; i < n; i++) {
+		files[i] = chunks[i].id ? chunks[i].file : 0;
+		passages += chunks[i].passage_count;
+	}
+	if ((rc = load_files(w, files, n, err)))
+		return rc;
+	qsort(w->files, (size_t)w->file_count, sizeof(*w->files), cmp_file);
+	cands = ARENA_ARRAY(w->a, struct cand,
+			    (size_t)(w->cand_count + passages));
+	if (!cands)
+		return fail_nomem(err);
+	if (w->cand_count)
+		memcpy(cands, w->cands,
+		       (size_t)w->cand_count * sizeof(*cands));
+	w->cands = cands;
+	for (i = 0; i < first; i++) /* files moved when they were sorted */
+		cands[i].f = file_of(w, cands[i].p->file);
+	for (i = 0; i < n; i++)
+		if (chunks[i].id)
+			add_candidates(w, &chunks[i]);
+	w->chunks = chunks;
+	w->chunk_count = n;
+	return load_vectors(w, first, err);
+}
+
+/* Chunk ids of the best passages by vector. */
+static int vector_leg(struct work *w, int k, int64_t *ids, int *n,
+		      struct remem_err *err)
+{
+	struct store_scored *hits = ARENA_ARRAY(w->a, struct store_scored,
+						(size_t)k);
+	int64_t *passages = ARENA_ARRAY(w->a, int64_t, (size_t)k);
+	int i, count = 0, rc;
+
+	if (w->a->failed)
+		return fail_nomem(err);
+	rc = w->s->ops->vector_pool(w->s, w->fp, w->qvec, w->mean_q, w->means,
+				    w->set, k, hits, &count, err);
+	if (rc)
+		return rc;
+	for (i = 0; i < count; i++)
+		passages[i] = hits[i].id;
+	rc = w->s->ops->passage_chunks(w->s, passages, count, ids, err);
+	*n = rc ? 0 : count;
+	return rc;
+}
+
+static int text_leg(struct work *w, int k, int64_t *ids, int *n,
+		    struct remem_err *err)
+{
+	struct store_scored *hits = ARENA_ARRAY(w->a, struct store_scored,
+						(size_t)k);
+	int i, count = 0, rc;
+
+	if (!hits)
+		return fail_nomem(err);
+	rc = w->s->ops->text_pool(w->s, w->terms, w->q.term_count, w->set, k,
+				  hits, &count, err);
+	if (rc)
+		return rc;
+	weigh_groups(w);
+	for (i = 0; i < count; i++)
+		ids[i] = hits[i].id;
+	*n = count;
+	return 0;
+}
+
+/* Files that the question names; their first chunks join the pool. */
+static int name_leg(struct work *w, int64_t *ids, int *n,
+		    struct remem_err *err)
+{
+	int k = 20, i, rc; /* more files with a matching name say nothing */
+
+	w->names = ARENA_ARRAY(w->a, struct store_scored, (size_t)k);
+	if (!w->names)
+		return fail_nomem(err);
+	rc = w->s->ops->name_pool(w->s, w->terms, w->q.term_count, w->set, k,
+				  w->names, &w->name_count, err);
+	for (i = 0; !rc && i < w->name_count; i++) {
+		int64_t *chunks;
+		int count;
+
+		if (w->names[i].score < 0.5f)
+			continue;
+		rc = w->s->ops->file_chunks(w->s, w->a, w->names[i].id,
+					    &chunks, &count, err);
+		if (!rc && count)
+			ids[(*n)++] = chunks[0];
+	}
+	return rc;
+}
+
+int pool_collect(struct work *w, struct remem_err *err)
+{
+	int k = w->o->max_results * w->o->candidate_multiplier;
+	int64_t *ids;
+	int n = 0, m = 0, rc;
+
+	if (k < POOL_MIN)
+		k = POOL_MIN;
+	ids = ARENA_ARRAY(w->a, int64_t, (size_t)(2 * k + 20));
+	if (!ids)
+		return fail_nomem(err);
+	/* Also in vector mode: the idf of the terms is needed to explain. */
+	if ((rc = text_leg(w, k, ids, &n, err)))
+		return rc;
+	if (w->o->mode == REMEM_MODE_VECTOR)
+		n = 0;
+	else if ((rc = name_leg(w, ids, &n, err)))
+		return rc;
+	if (w->fp) {
+		rc = vector_leg(w, k, ids + n, &m, err);
+		if (rc)
+			return rc;
+	}
+	n = sort_unique(ids, n + m);
+	return n ? pool_add_chunks(w, ids, n, err) : 0;
+}

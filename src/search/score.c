@@ -1,0 +1,155 @@
+/*
+ * From the two legs to one score (spec 4.3 to 4.6): fusion, what neighbours
+ * lend, the threshold on relevance, then age, importance and project.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "search/mark.h"
+#include "search/work.h"
+
+#define CHUNK_SHARE 0.4f /* spec 4.4: .6 of its own, .4 of its chunk's */
+/* Coverage to this power: one shared common word must not beat a right answer
+ * in the other language (ranking: .864 to .884 of xquad en2zh). */
+#define COVER_POWER 1.5f
+/* What a message or sentence gets of each neighbour; list items nothing. */
+#define NEIGHBOUR_SHARE 0.15f
+/* A file whose name is the question's words. */
+#define NAME_SHARE 0.15f
+#define TEXT_ALONE 0.9f /* spec 4.5 */
+/* The day or span that the question names. */
+#define IN_SPAN 1.15f
+#define OUT_OF_SPAN 0.9f
+
+static float power(float x)
+{
+	return x <= 0 ? 0 : powf(x, COVER_POWER);
+}
+
+static void own_score(const struct work *w, struct cand *c)
+{
+	const struct search_opts *o = w->o;
+	double calibration = 0.5, vw = o->vector_weight, tw = o->text_weight;
+
+	if (o->embedder && embedder_info(o->embedder)->calibration > 0)
+		calibration = embedder_info(o->embedder)->calibration;
+	c->text_score = (1 - CHUNK_SHARE) * power(c->cover_passage) +
+			CHUNK_SHARE * power(c->cover_chunk) + c->bonus +
+			NAME_SHARE * c->name;
+	if (c->text_score > 1)
+		c->text_score = 1;
+	if (!w->fp) {
+		c->base = c->text_score;
+		return;
+	}
+	c->vector = isnan(c->cosine) ? 0 : c->cosine / (float)calibration;
+	if (c->vector < 0)
+		c->vector = 0;
+	if (o->mode == REMEM_MODE_VECTOR)
+		c->base = c->vector;
+	else
+		c->base = (float)((vw * c->vector + tw * c->text_score) /
+				  (vw + tw));
+}
+
+static bool lends(const struct cand *c)
+{
+	return c->p->kind == PASSAGE_MESSAGE ||
+	       c->p->kind == PASSAGE_PARAGRAPH;
+}
+
+static void neighbours(struct work *w)
+{
+	int i;
+
+	for (i = 0; i < w->cand_count; i++) {
+		struct cand *c = &w->cands[i];
+
+		c->relevance = c->base;
+		if (!lends(c))
+			continue;
+		if (i && c[-1].c == c->c && lends(&c[-1]))
+			c->relevance += NEIGHBOUR_SHARE * c[-1].base;
+		if (i + 1 < w->cand_count && c[1].c == c->c && lends(&c[1]))
+			c->relevance += NEIGHBOUR_SHARE * c[1].base;
+	}
+}
+
+static float decay_of(const struct work *w, const struct cand *c)
+{
+	const struct search_opts *o = w->o;
+	double age;
+
+	if (!o->decay || c->date == DATE_NONE)
+		return 1;
+	age = (double)w->o->today - c->date;
+	if (age < 0)
+		age = 0;
+	return (float)(o->decay_floor +
+		       (1 - o->decay_floor) * exp2(-age / o->half_life_days));
+}
+
+static float span_of(const struct work *w, const struct cand *c)
+{
+	if (w->q.date_from == DATE_NONE)
+		return 1;
+	if (c->date == DATE_NONE)
+		return 1;
+	return c->date >= w->q.date_from && c->date <= w->q.date_to ?
+		       IN_SPAN : OUT_OF_SPAN;
+}
+
+static float project_of(const struct work *w, const struct cand *c)
+{
+	if (!w->o->project || !c->p->project)
+		return 1;
+	return !strcmp(w->o->project, c->p->project) ? 1.15f : 0.9f;
+}
+
+static bool passes(const struct work *w, const struct cand *c)
+{
+	if (w->o->min_score < 0)
+		return c->relevance > 0;
+	return c->relevance >= w->o->min_score ||
+	       c->text_score >= TEXT_ALONE || c->exact;
+}
+
+static int cmp_cand(const void *x, const void *y)
+{
+	const struct cand *a = *(struct cand *const *)x;
+	const struct cand *b = *(struct cand *const *)y;
+
+	if (a->score != b->score)
+		return a->score > b->score ? -1 : 1;
+	return a->p->id < b->p->id ? -1 : a->p->id > b->p->id;
+}
+
+int score_all(struct work *w, struct remem_err *err)
+{
+	int i;
+
+	w->best = ARENA_ARRAY(w->a, struct cand *, (size_t)w->cand_count + 1);
+	if (!w->best)
+		return fail_nomem(err);
+	for (i = 0; i < w->cand_count; i++)
+		own_score(w, &w->cands[i]);
+	neighbours(w);
+	w->best_count = 0;
+	for (i = 0; i < w->cand_count; i++) {
+		struct cand *c = &w->cands[i];
+
+		c->decay = decay_of(w, c);
+		c->importance = c->p->importance > 0 ?
+				0.75f + 0.05f * (float)c->p->importance : 1;
+		c->project = project_of(w, c);
+		c->score = c->relevance * c->decay * c->importance *
+			   c->project * span_of(w, c);
+		if (passes(w, c))
+			w->best[w->best_count++] = c;
+	}
+	qsort(w->best, (size_t)w->best_count, sizeof(*w->best), cmp_cand);
+	for (i = 0; i < w->best_count && i < CAND_ORDERED; i++)
+		mark_text(w->best[i]);
+	return 0;
+}

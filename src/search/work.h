@@ -1,0 +1,88 @@
+/*
+ * What one search works on: shared by the steps of src/search, each a file:
+ *
+ *   pool.c      question to candidate passages, from postings and vectors
+ *   means.c     what to take off the vectors of each language
+ *   coverage.c  how much of the question each passage and chunk covers
+ *   score.c     fusion, age, importance, threshold
+ *   order.c     supersession, diversity
+ *   answer.c    windows, citations, explanations
+ *   search.c    the run
+ */
+#ifndef SEARCH_WORK_H
+#define SEARCH_WORK_H
+
+#include "base/clock.h"
+#include "search/search.h"
+#include "text/query.h"
+
+#define POOL_MIN 200 /* candidates of each leg (spec 4.1) */
+#define CAND_ORDERED 60 /* best candidates that order.c looks at */
+
+struct cand {
+	const struct store_passage *p;
+	const struct store_chunk *c;
+	const struct store_file *f;
+	const char *text; /* of the passage, borrowed from its chunk */
+	float cosine; /* centred; NAN without a vector */
+	float vector; /* cosine mapped to 0..1; 0 without one */
+	float cover_passage, cover_chunk; /* shares of the question, 0..1 */
+	float name; /* share that the file's name covers */
+	float bonus; /* adjacency, exact identifiers */
+	float link; /* lent by a better passage that names it */
+	float text_score, base; /* base: both legs before neighbours lend */
+	float relevance, score;
+	float decay, importance, project;
+	bool exact; /* an exact identifier or a quoted phrase stands in it */
+	bool suspect; /* reads like an order to an assistant */
+	bool one_off; /* "this once", "today only" */
+	int32_t date; /* that counts for its age; DATE_NONE: evergreen */
+	const struct cand *superseded_by;
+	const float *vec; /* centred and normalised, of the ordered ones */
+};
+
+struct work {
+	struct arena *a;
+	struct store *s;
+	const struct search_opts *o;
+	struct search_answer *out;
+	struct query q;
+	struct store_term *terms; /* one a query term, same order */
+	float *group_idf; /* per group, weighted; 0 where it does not count */
+	float total_idf; /* sum of them */
+	struct store_info info;
+	struct store_set *set; /* compiled filter, NULL: all */
+	/* vectors; fp 0 when the leg is off */
+	int fp, dims;
+	const float *qvec; /* raw, normalised */
+	const float *means[SCRIPT_COUNT]; /* after blending */
+	const float *mean_q;
+	/* candidates */
+	struct store_chunk *chunks;
+	int chunk_count;
+	struct store_file *files;
+	int file_count;
+	struct store_scored *names;
+	int name_count;
+	struct cand *cands;
+	int cand_count;
+	struct cand **best; /* candidates that pass, best first */
+	int best_count;
+};
+
+int pool_terms(struct work *w, struct remem_err *err);
+int pool_collect(struct work *w, struct remem_err *err);
+int pool_add_chunks(struct work *w, const int64_t *ids, int n,
+		    struct remem_err *err);
+int means_load(struct work *w, struct remem_err *err);
+int coverage_all(struct work *w, struct remem_err *err);
+int score_all(struct work *w, struct remem_err *err);
+int order_all(struct work *w, struct remem_err *err);
+int answer_all(struct work *w, struct remem_err *err);
+
+/* Centred cosine of two ordered candidates, or their term overlap scaled to
+ * compare; 0..1. */
+float order_alike(const struct work *w, const struct cand *x,
+		  const struct cand *y);
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * Where notes are: the workspace and its extra paths, walked. Every file is
+ * either listed to be indexed or listed with the reason why not.
+ */
+#ifndef SOURCE_SOURCE_H
+#define SOURCE_SOURCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+
+enum source_kind { SOURCE_MEMORY, SOURCE_SESSIONS };
+
+struct source_extra { /* extraPaths */
+	const char *path; /* absolute, or relative to the workspace; ~ expanded */
+	const char *pattern; /* glob below it, NULL: *.md at any depth */
+};
+
+struct source_opts {
+	const char *workspace; /* absolute real path */
+	const struct source_extra *extra;
+	int extra_count;
+	bool follow_links; /* inside roots; default only listed */
+	const char *const *allow_hidden; /* names of hidden folders, NULL-term. */
+	int64_t max_file_bytes; /* larger files are skipped; 0: 64 MiB */
+};
+
+struct source_file {
+	const char *path; /* shown: relative to the workspace, "../x/y.md" for
+			     extra files outside; bytes as on disk */
+	int root; /* of source_list.roots */
+	const char *rel; /* relative to that root */
+	enum source_kind kind;
+	uint64_t dev, inode;
+	int64_t size, mtime_ns, ctime_ns;
+	bool curated; /* MEMORY.md, USER.md of the workspace */
+	const char *skip; /* NULL: index it; else the reason */
+};
+
+struct source_root {
+	const char *path; /* absolute, real */
+	const char *prefix; /* of shown paths, "" for the workspace */
+	int fd; /* open folder; -1: the root is a single file's folder or gone */
+	const char *problem; /* NULL, or why it was not (wholly) read */
+	bool incomplete; /* a folder could not be read: keep rows below it */
+};
+
+struct source_list {
+	struct source_root *roots;
+	int root_count;
+	struct source_file *files; /* sorted by path bytes; one an inode */
+	size_t count;
+	const char *const *unread; /* shown prefixes of folders that could not
+				      be read: rows below them stay */
+	int unread_count;
+	int64_t folders; /* walked */
+};
+
+/*
+ * Finds the workspace: explicit, else nearest parent of cwd with remem.yaml or
+ * MEMORY.md, else home/.openclaw/workspace, else home/.remem. *out in the
+ * arena, absolute and real. REMEM_ENOTFOUND with what to do.
+ */
+int source_find_workspace(const char **out, struct arena *a,
+			  const char *explicit_path, const char *cwd,
+			  const char *home, struct remem_err *err);
+
+/* Walks. Single troubles become entries with a reason; fails only when the
+ * workspace itself is gone (REMEM_ENOTFOUND) or memory is out. */
+int source_walk(struct source_list *out, struct arena *a,
+		const struct source_opts *o, struct remem_err *err);
+void source_list_release(struct source_list *l); /* closes descriptors */
+
+/*
+ * Reads a listed file beneath its root, never through an inner link unless
+ * follow_links. f's stat data are renewed from what was opened. A file that is
+ * gone: REMEM_ENOTFOUND.
+ */
+int source_read(struct buf *out, const struct source_list *l,
+		struct source_file *f, bool follow_links,
+		struct remem_err *err);
+
+/*
+ * The listed or listable file for a shown path, checked against the roots
+ * only (for `get`): opens it. REMEM_EPERM when it is beneath no root or no
+ * note, REMEM_ENOTFOUND when it is not there.
+ */
+int source_open_path(int *fd, struct arena *a, const struct source_opts *o,
+		     const char *path, const char **shown,
+		     struct remem_err *err);
+
+#endif
