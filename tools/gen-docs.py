@@ -4,7 +4,7 @@ tables that drive the program itself.
 
   src/cli/verbs.def      VERB(name, function, "synopsis", "help")
                          OPT(verb, "long", 'c' or 0, "ARG" or NULL, "help")
-  src/api/settings.def   SETTING("dotted.name", TYPE, "default", FLAGS, "help")
+  src/api/settings.def   SETTING("dotted.name", TYPE, "default bounds", FLAGS, "help")
 
 OPT rows of the verb "all" belong to every verb. Written are OUT/remem.1.scd
 and OUT/remem-config.5.scd (and, where scdoc is there, the pages themselves),
@@ -88,7 +88,7 @@ def option_head(o):
 
 
 def option_rows(options):
-    return "".join("%s\n\t%s\n\n" % (option_head(o), esc(o.text)) for o in options)
+    return "".join("%s\n\t%s\n\n" % (option_head(o), sentence(o.text)) for o in options)
 
 
 def program_page(verbs, common):
@@ -102,7 +102,7 @@ def program_page(verbs, common):
         synopsis = re.sub(r"^remem\s+", "", v.synopsis)
         if not re.match(re.escape(v.name) + r"\b", synopsis):
             synopsis = (v.name + " " + synopsis).strip()
-        out.append("## remem %s\n\n%s\n\n" % (esc(synopsis), esc(v.text)))
+        out.append("## remem %s\n\n%s\n\n" % (esc(synopsis), sentence(v.text)))
         out.append(option_rows(v.options))
     if common:
         out.append("# OPTIONS OF EVERY VERB\n\n" + option_rows(common))
@@ -120,27 +120,53 @@ def program_page(verbs, common):
     return "".join(out)
 
 
+KINDS = {"BOOL": "true or false", "INT": "whole number", "NUM": "number", "STR": "text", "ENUM": "choice", "LIST": "list",
+         "MAP": "names and texts", "PATHS": "list of folders, files or {path, pattern}", "TREE": "anything"}
+
+
+def setting_said(kind, default):
+    """What a setting takes and what it is when nobody says anything."""
+    first, _, rest = default.partition(" ")
+    said = KINDS.get(kind, kind.lower())
+    if kind == "ENUM":
+        said = "one of " + ", ".join("_%s_" % esc(c) for c in rest.split("|"))
+    elif kind in ("INT", "NUM") and rest:
+        said += " " + esc(rest.replace("..", " to "))
+    if kind in ("STR", "LIST", "PATHS", "MAP"):
+        first = default
+    return said + (", default _%s_" % esc(first) if first else "")
+
+
+def sentence(s):
+    s = esc(s[:1].upper() + s[1:])
+    return s if s.endswith((".", "…")) else s + "."
+
+
 def config_page(settings):
     out = ["remem-config(5)\n\n# NAME\n\nremem-config - settings of remem\n\n# DESCRIPTION\n\n"
            "Settings are YAML (JSON is read as well) in _$XDG\\_CONFIG\\_HOME/remem/config.yaml_. What stands in "
-           "_remem.yaml_ of the workspace goes before it, for safe keys or when *remem trust* was said; the variables "
-           "*REMEM\\_...* and the command line go before both. *remem config list* shows every value and where it "
-           "comes from. An unknown key is a warning and the rest works.\n\n# SETTINGS\n\n"]
-    for name, kind, default, text in settings:
-        said = ", default _%s_" % esc(default) if default not in ("", "NULL") else ""
-        out.append("*%s* (%s%s)\n\t%s\n\n" % (esc(name), kind, said, esc(text) or "-"))
+           "_remem.yaml_ of the workspace goes before it: keys marked _safe_ always, the others once *remem trust* was "
+           "said. The variables *REMEM\\_...* and the command line go before both. *remem config list* shows every "
+           "value and where it comes from. An unknown key is a warning and the rest works.\n\n"
+           "Keys stand under _agents: defaults:_, or without these two. Keys marked _later_ are read and "
+           "have no effect in this version.\n\n# SETTINGS\n\n"]
+    moved = []
+    for name, kind, default, flags, text in settings:
+        if kind == "ALIAS":
+            moved.append("*%s*\n\tThe same as *%s*.\n\n" % (esc(name), esc(default)))
+        elif kind == "REFUSED":
+            moved.append("*%s*\n\tNot taken: %s.\n\n" % (esc(name), esc(text)))
+        else:
+            marks = [m.lower() for m in ("SAFE", "SECRET", "LATER") if m in flags.split("|")]
+            out.append("*%s* (%s%s)\n\t%s\n\n" % (esc(name), setting_said(kind, default),
+                                                   "".join("; _%s_" % m for m in marks), sentence(text)))
+    out += ["# OTHER NAMES\n\n"] + moved if moved else []
     out.append("# SEE ALSO\n\n*remem*(1)\n")
     return "".join(out)
 
 
-def kind_name(c_name):
-    word = re.sub(r"^.*_", "", c_name).lower()
-    return {"str": "text", "string": "text", "bool": "yes or no", "int": "number", "real": "number", "double": "number",
-            "float": "number", "list": "list", "strings": "list", "enum": "choice"}.get(word, word)
-
-
 def load_settings():
-    return [(a[0], kind_name(a[1]), a[2], a[-1]) for _, a in table("src/api/settings.def", ("SETTING",))]
+    return [(a[0], a[1], a[2], a[3], a[4]) for _, a in table("src/api/settings.def", ("SETTING",))]
 
 
 def bash_completion(verbs, common):
