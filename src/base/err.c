@@ -13,7 +13,7 @@ static void trim(char *s, size_t size)
 	size_t len = strlen(s);
 
 	if (len + 1 == size)
-		s[utf8_valid_prefix(s, len)] = '\0';
+		s[utf8_trim(s, len)] = '\0';
 }
 
 int fail(struct remem_err *err, int code, const char *fmt, ...)

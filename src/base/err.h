@@ -22,7 +22,8 @@ int fail_errno(struct remem_err *err, int code, int errnum, const char *fmt,
 void fail_action(struct remem_err *err, const char *fmt, ...)
 	ATTR_PRINTF(2, 3);
 
-/* Puts "context: " before the message that is there. Returns err->code. */
+/* Puts "context: " before the message that is there. Returns err->code, or
+ * REMEM_EIO without err: callers that have a code return their own. */
 int fail_add(struct remem_err *err, const char *fmt, ...) ATTR_PRINTF(2, 3);
 
 /* Out of memory, always worded the same. */

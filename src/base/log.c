@@ -68,6 +68,6 @@ void log_msg(enum log_level level, const char *component, const char *fmt, ...)
 	va_end(ap);
 	len = strlen(text);
 	if (len + 1 == sizeof(text)) /* cut: not inside a character */
-		text[utf8_cut(text, len, len - 1)] = '\0';
+		text[utf8_trim(text, len)] = '\0';
 	receiver(receiver_ctx, level, component, text);
 }

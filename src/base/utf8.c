@@ -160,6 +160,21 @@ size_t utf8_cut(const char *s, size_t len, size_t max)
 	return max;
 }
 
+size_t utf8_trim(const char *s, size_t len)
+{
+	const unsigned char *p = (const unsigned char *)s;
+
+	for (size_t back = 1; back <= 3 && back <= len; back++) {
+		unsigned char c = p[len - back];
+		size_t need = c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+
+		if (is_tail(c))
+			continue;
+		return c >= 0xc2 && c <= 0xf4 && need > back ? len - back : len;
+	}
+	return len;
+}
+
 /*
  * Passes at most max characters from s on; returns how many there were and
  * tells in *bytes where they end.

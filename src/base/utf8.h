@@ -19,6 +19,8 @@ int utf8_decode(uint32_t *cp, const char *s, size_t len);
 int utf8_encode(char *out, uint32_t cp);
 /* Largest n <= max such that s[0..n) ends between characters. */
 size_t utf8_cut(const char *s, size_t len, size_t max);
+/* len without a character that is only begun at the end of s. */
+size_t utf8_trim(const char *s, size_t len);
 /* Characters (code points) in valid or invalid text. */
 size_t utf8_count(const char *s, size_t len);
 /* Byte offset of character n, len when there are fewer. */
