@@ -1,7 +1,8 @@
 /*
  * HTTP by libcurl, which is loaded at first use (linking it alone costs 4 ms
- * and 6 MB at each start). Loopback never goes through a proxy; redirects to
- * another host are refused; replies are bounded.
+ * and 6 MB at each start). Loopback never goes through a proxy, other hosts
+ * by the proxy variables as libcurl reads them; redirects are not followed;
+ * replies are bounded; http and https alone.
  */
 #ifndef BASE_HTTP_H
 #define BASE_HTTP_H
@@ -14,28 +15,35 @@
 struct http; /* a client: keeps connections alive; one thread at a time */
 
 struct http_request {
-	const char *method; /* "POST" */
+	const char *method; /* NULL: POST with a body, GET without */
 	const char *url;
 	const char *const *headers; /* "Name: value" lines, NULL-terminated */
 	const char *body;
 	size_t body_len;
-	int connect_timeout_ms;
-	int timeout_ms; /* whole request */
+	int connect_timeout_ms; /* 0: 10 s */
+	int timeout_ms; /* whole request; 0: 120 s */
 	size_t max_reply; /* bytes, 0: 64 MiB */
 	void *tag; /* the caller's */
 };
 
 struct http_reply {
 	int status; /* HTTP status, 0 when there was none */
-	int rc; /* 0, or REMEM_EREMOTE, ETIMEOUT, ELIMIT, ECANCELLED */
+	/*
+	 * 0 when a whole reply came, whatever its status; REMEM_EREMOTE (also
+	 * for a redirect), ETIMEOUT, ELIMIT, ECANCELLED, ENOMEM, and EINVAL
+	 * for a request that cannot be sent.
+	 */
+	int rc;
 	int retry_after_ms; /* -1 when not said */
 	struct buf body;
 	char content_type[64];
-	char error[256]; /* worded, without secrets */
+	char error[256]; /* worded, without secrets; "" if rc is 0 */
 };
 
 int http_new(struct http **out, struct remem_err *err); /* ENOTSUP: no curl */
 void http_free(struct http *h);
+/* File of certificates to trust instead of the system's; NULL: the system's. */
+int http_set_ca(struct http *h, const char *ca_file, struct remem_err *err);
 
 /*
  * Runs n requests at once (all in flight; the caller bounds n) and fills
@@ -48,7 +56,8 @@ int http_perform(struct http *h, const struct http_request *req,
 		 bool (*cancel)(void *ctx), void *ctx, struct remem_err *err);
 void http_reply_release(struct http_reply *r);
 
-/* True for 127.0.0.0/8, ::1 and localhost. */
+/* True for 127.0.0.0/8, ::1 and localhost in an http or https URL; false
+ * where the host could be read in two ways. */
 bool http_is_loopback(const char *url);
 
 #endif
