@@ -11,7 +11,10 @@
  *   Han, kana        overlapping pairs; the last character of every run also
  *                    alone, so that a prefix search for one character finds
  *                    each place it stands in
- *   Hangul           the word, and the word without its particle
+ *   Hangul           the word, the word without its particle, and from three
+ *                    syllables on its pairs, so that compounds are found
+ *   Thai, Khmer, …   pairs of characters with their marks, as Han
+ *   emoji            one term each
  *
  * TERM_VERSION is kept with the index: other terms, another index.
  */
@@ -29,8 +32,10 @@ enum term_flags {
 	TERM_STEM = 1 << 1, /* its stem, or a Hangul word without particle */
 	TERM_PAIR = 1 << 2, /* two CJK characters */
 	TERM_SINGLE = 1 << 3, /* one CJK character */
-	TERM_ID = 1 << 4, /* an identifier, whole */
-	TERM_PART = 1 << 5, /* a part of the identifier before */
+	TERM_ID = 1 << 4, /* an identifier or a joined name, whole; with
+			   * TERM_WORD when it is of letters alone: GitHub */
+	TERM_PART = 1 << 5, /* a part of the identifier before; with TERM_ID
+			     * one that has parts itself: term.c of src/term.c */
 	TERM_NUMBER = 1 << 6
 };
 

@@ -1,0 +1,212 @@
+/*
+ * term_cut(): dispatch by kind of character. Plain words of ASCII letters,
+ * most of all Latin text, and runs of CJK characters have paths of their own
+ * that look at each byte once; all else goes through segments (cut.h).
+ */
+#include "text/term.h"
+
+#include <string.h>
+
+#include "text/cut.h"
+#include "text/stem.h"
+
+#define LONG_VOWEL 0x30fcu /* kana: belongs to what is before it */
+#define CLUSTER_MAX 18 /* bytes of a cluster that count: two make a term */
+
+static bool is_lower(char b)
+{
+	return (unsigned char)(b - 'a') < 26;
+}
+
+static bool is_upper(char b)
+{
+	return (unsigned char)(b - 'A') < 26;
+}
+
+/* True when a plain word may end before s[i]: nothing there can join it. */
+static bool ends_word(const struct cutter *c, size_t i)
+{
+	unsigned char b, next;
+	enum fold_kind kind;
+
+	if (i >= c->len)
+		return true;
+	b = (unsigned char)c->s[i];
+	if (b >= 0x80)
+		return false;
+	kind = FOLD_KIND(fold_entries[b]);
+	if (kind == FOLD_SEP)
+		return true;
+	if (kind != FOLD_JOIN || b == '+' || b == '#')
+		return false;
+	if (i + 1 >= c->len)
+		return true;
+	next = (unsigned char)c->s[i + 1];
+	return next < 0x80 && FOLD_KIND(fold_entries[next]) == FOLD_SEP;
+}
+
+static int put_plain(struct cutter *c, const char *word, size_t start,
+		     size_t end)
+{
+	char stem[STEM_MAX];
+	size_t n;
+	int rc = cut_emit(c, word, end - start, TERM_WORD, start, end);
+
+	if (!rc && (n = stem_english(stem, word, end - start)))
+		rc = cut_emit(c, stem, n, TERM_STEM, start, end);
+	c->at.at = end;
+	c->pos++;
+	c->run++;
+	return rc;
+}
+
+/*
+ * The plain word at c->at, all its letters small, all capitals, or the first
+ * one a capital. Sets *done to false and reads nothing when it is not plain.
+ */
+static int cut_plain(struct cutter *c, bool *done)
+{
+	const char *s = c->s;
+	size_t start = c->at.at, i = start + 1, len = c->len;
+	char folded[TERM_MAX_BYTES];
+
+	while (i < len && is_lower(s[i]))
+		i++;
+	if (is_upper(s[start]) && i == start + 1)
+		while (i < len && is_upper(s[i]))
+			i++;
+	*done = i - start <= TERM_MAX_BYTES && ends_word(c, i);
+	if (!*done)
+		return 0;
+	if (is_lower(s[start]))
+		return put_plain(c, s + start, start, i);
+	for (size_t k = start; k < i; k++)
+		folded[k - start] = (char)(s[k] | 0x20);
+	return put_plain(c, folded, start, i);
+}
+
+static int cut_segment(struct cutter *c)
+{
+	struct seg g;
+
+	seg_read(&g, c);
+	return seg_cut(&g, c);
+}
+
+/* A character with the marks that belong to it. */
+struct cluster {
+	char text[2 * CLUSTER_MAX];
+	size_t len, start, end;
+};
+
+static void cluster_read(struct cluster *u, struct cutter *c,
+			 struct fold_ch *ch, bool *more)
+{
+	u->start = ch->start;
+	u->len = 0;
+	do {
+		if (u->len + 4 <= CLUSTER_MAX)
+			u->len += (size_t)utf8_encode(u->text + u->len,
+						      ch->cp);
+		u->end = ch->end;
+		c->at = ch->after;
+		*more = fold_look(ch, c->s, c->len, c->at);
+	} while (*more && ch->kind == FOLD_MARK);
+}
+
+static bool same_run(const struct fold_ch *ch, uint8_t kind)
+{
+	return ch->kind == kind ||
+	       (kind == FOLD_HIRA && ch->cp == LONG_VOWEL);
+}
+
+/* Overlapping pairs of a run of one kind; its last character alone as well. */
+static int cut_run(struct cutter *c, struct fold_ch *ch)
+{
+	uint8_t kind = ch->kind;
+	struct cluster a, b;
+	bool more;
+	int rc = 0;
+
+	cluster_read(&a, c, ch, &more);
+	while (!rc && more && same_run(ch, kind)) {
+		cluster_read(&b, c, ch, &more);
+		memcpy(a.text + a.len, b.text, CLUSTER_MAX);
+		rc = cut_emit(c, a.text, a.len + b.len, TERM_PAIR, a.start,
+			      b.end);
+		c->pos++;
+		a = b;
+	}
+	if (!rc)
+		rc = cut_emit(c, a.text, a.len, TERM_SINGLE, a.start, a.end);
+	c->pos++;
+	c->run++;
+	return rc;
+}
+
+static int cut_symbol(struct cutter *c, const struct fold_ch *ch)
+{
+	char text[4];
+	int rc = cut_emit(c, text, (size_t)utf8_encode(text, ch->cp),
+			  TERM_SINGLE, ch->start, ch->end);
+
+	c->at = ch->after;
+	c->pos++;
+	c->run++;
+	return rc;
+}
+
+/* '#' directly before a number belongs to it. */
+static bool number_sign(const struct cutter *c, const struct fold_ch *ch)
+{
+	struct fold_ch next;
+
+	return ch->cp == '#' &&
+	       fold_look(&next, c->s, c->len, ch->after) &&
+	       next.kind == FOLD_DIGIT;
+}
+
+static int cut_next(struct cutter *c, struct fold_ch *ch)
+{
+	switch (ch->kind) {
+	case FOLD_WORD:
+	case FOLD_DIGIT:
+		return cut_segment(c);
+	case FOLD_HAN:
+	case FOLD_HIRA:
+	case FOLD_KATA:
+	case FOLD_SEA:
+		return cut_run(c, ch);
+	case FOLD_HANGUL:
+		return hangul_cut(c, ch);
+	case FOLD_SYM:
+		return cut_symbol(c, ch);
+	case FOLD_JOIN:
+		if (number_sign(c, ch))
+			return cut_segment(c);
+	}
+	c->at = ch->after;
+	return 0;
+}
+
+int term_cut(const char *text, size_t len, term_fn fn, void *ctx)
+{
+	struct cutter c = { text, len, { 0, 0 }, fn, ctx, 0, 0 };
+	struct fold_ch ch;
+	bool done;
+	int rc = 0;
+
+	while (!rc && c.at.at < len) {
+		char b = text[c.at.at];
+
+		if (c.at.sub == 0 && (is_lower(b) || is_upper(b))) {
+			rc = cut_plain(&c, &done);
+			if (rc || done)
+				continue;
+		}
+		if (!fold_look(&ch, text, len, c.at))
+			break;
+		rc = cut_next(&c, &ch);
+	}
+	return rc;
+}
