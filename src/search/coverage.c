@@ -263,7 +263,7 @@ static int longest_chunk(const struct work *w)
 	return most;
 }
 
-int coverage_all(struct work *w, struct remem_err *err)
+int coverage_from(struct work *w, int first, struct remem_err *err)
 {
 	struct cover *c = ARENA_NEW(w->a, struct cover);
 	size_t most = (size_t)longest_chunk(w) + 1;
@@ -282,7 +282,7 @@ int coverage_all(struct work *w, struct remem_err *err)
 	if (w->a->failed)
 		return fail_nomem(err);
 	build_table(c);
-	for (i = 0; i < w->cand_count; i = j) {
+	for (i = first; i < w->cand_count; i = j) {
 		for (j = i + 1; j < w->cand_count; j++)
 			if (w->cands[j].c != w->cands[i].c)
 				break;

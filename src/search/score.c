@@ -66,7 +66,7 @@ static void neighbours(struct work *w)
 	for (i = 0; i < w->cand_count; i++) {
 		struct cand *c = &w->cands[i];
 
-		c->relevance = c->base;
+		c->relevance = c->base + c->link;
 		if (!lends(c))
 			continue;
 		if (i && c[-1].c == c->c && lends(&c[-1]))

@@ -75,8 +75,10 @@ int pool_collect(struct work *w, struct remem_err *err);
 int pool_add_chunks(struct work *w, const int64_t *ids, int n,
 		    struct remem_err *err);
 int means_load(struct work *w, struct remem_err *err);
-int coverage_all(struct work *w, struct remem_err *err);
+/* Of the candidates from index `first` on. */
+int coverage_from(struct work *w, int first, struct remem_err *err);
 int score_all(struct work *w, struct remem_err *err);
+int link_all(struct work *w, struct remem_err *err);
 int order_all(struct work *w, struct remem_err *err);
 int answer_all(struct work *w, struct remem_err *err);
 
