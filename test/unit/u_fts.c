@@ -1,0 +1,171 @@
+/* The FTS5 tokenizer with the real SQLite. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "text/fts.h"
+#include "text/term.h"
+
+static sqlite3 *db_new(void)
+{
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
+	assert_int_equal(fts_register(db, NULL), 0);
+	assert_int_equal(sqlite3_exec(db,
+		"CREATE VIRTUAL TABLE t USING fts5(x, tokenize='remem',"
+		" detail=none, columnsize=0)", NULL, NULL, NULL), SQLITE_OK);
+	return db;
+}
+
+static void add(sqlite3 *db, int id, const char *text)
+{
+	sqlite3_stmt *s;
+
+	assert_int_equal(sqlite3_prepare_v2(db,
+		"INSERT INTO t(rowid, x) VALUES (?1, ?2)", -1, &s, NULL), 0);
+	sqlite3_bind_int(s, 1, id);
+	sqlite3_bind_text(s, 2, text, -1, SQLITE_STATIC);
+	assert_int_equal(sqlite3_step(s), SQLITE_DONE);
+	sqlite3_finalize(s);
+}
+
+/* Rowids found, as a bit set; the query is MATCH syntax. */
+static unsigned match(sqlite3 *db, const char *query)
+{
+	sqlite3_stmt *s;
+	unsigned found = 0;
+
+	assert_int_equal(sqlite3_prepare_v2(db,
+		"SELECT rowid FROM t WHERE t MATCH ?1", -1, &s, NULL), 0);
+	sqlite3_bind_text(s, 1, query, -1, SQLITE_STATIC);
+	while (sqlite3_step(s) == SQLITE_ROW)
+		found |= 1u << sqlite3_column_int(s, 0);
+	assert_int_equal(sqlite3_finalize(s), SQLITE_OK);
+	return found;
+}
+
+static void test_fts__terms_are_found(void **state)
+{
+	sqlite3 *db = db_new();
+
+	(void)state;
+	add(db, 1, "用Redis缓存，端口8080");
+	add(db, 2, "DEC-0054 stands; see carrier_adapter.go:218");
+	add(db, 3, "今日はしりとりをした");
+	assert_int_equal(match(db, "\"redis\""), 1 << 1);
+	assert_int_equal(match(db, "\"缓存\""), 1 << 1);
+	assert_int_equal(match(db, "\"存\"*"), 1 << 1);
+	assert_int_equal(match(db, "\"缓\"*"), 1 << 1);
+	assert_int_equal(match(db, "\"用缓\""), 0);
+	assert_int_equal(match(db, "\"dec-0054\""), 1 << 2);
+	assert_int_equal(match(db, "\"0054\""), 1 << 2);
+	assert_int_equal(match(db, "\"carrier_adapter.go:218\""), 1 << 2);
+	assert_int_equal(match(db, "\"しり\" OR \"redis\""), 1 << 3 | 1 << 1);
+	sqlite3_close(db);
+}
+
+static void test_fts__a_query_is_one_term_as_it_is(void **state)
+{
+	sqlite3 *db = db_new();
+
+	(void)state;
+	add(db, 1, "DEC 0054");
+	add(db, 2, "DEC-0054");
+	/* not cut again: only the note with the whole has this term */
+	assert_int_equal(match(db, "\"dec-0054\""), 1 << 2);
+	assert_int_equal(match(db, "\"dec 0054\""), 0);
+	assert_int_equal(match(db, "\"\""), 0);
+	sqlite3_close(db);
+}
+
+static void test_fts__suffix_terms_tell_how_often(void **state)
+{
+	sqlite3 *db = db_new();
+
+	(void)state;
+	add(db, 1, "salt 缓存");
+	add(db, 2, "salt salt 缓存、缓存");
+	add(db, 3, "salt salt salt 缓存 缓存 缓存");
+	add(db, 4, "salt salt salt salt 缓存 缓存 缓存 缓存");
+	add(db, 5, "salt salt salt salt salt");
+	assert_int_equal(match(db, "\"salt\""), 0x3e);
+	assert_int_equal(match(db, "\"salt\x02\""), 0x3c);
+	assert_int_equal(match(db, "\"salt\x04\""), 0x30);
+	assert_int_equal(match(db, "\"缓存\x02\""), 0x1c);
+	assert_int_equal(match(db, "\"缓存\x04\""), 0x10);
+	sqlite3_close(db);
+}
+
+static int count_rows(sqlite3 *db, const char *sql)
+{
+	sqlite3_stmt *s;
+	int n;
+
+	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &s, NULL), 0);
+	assert_int_equal(sqlite3_step(s), SQLITE_ROW);
+	n = sqlite3_column_int(s, 0);
+	sqlite3_finalize(s);
+	return n;
+}
+
+static void test_fts__a_deleted_row_leaves_no_term(void **state)
+{
+	sqlite3 *db = db_new();
+
+	(void)state;
+	add(db, 1, "alpha alpha beta 数据库 数据库");
+	add(db, 2, "gamma");
+	sqlite3_exec(db, "CREATE VIRTUAL TABLE v USING fts5vocab(t, row);"
+		     "DELETE FROM t WHERE rowid = 1", NULL, NULL, NULL);
+	assert_int_equal(count_rows(db, "SELECT count(*) FROM v"), 1);
+	assert_int_equal(sqlite3_exec(db,
+		"INSERT INTO t(t) VALUES ('integrity-check')", NULL, NULL,
+		NULL), SQLITE_OK);
+	sqlite3_close(db);
+}
+
+/* Larger than what the tokenizer keeps, then small again. */
+static void test_fts__table_grows_and_shrinks(void **state)
+{
+	sqlite3 *db = db_new();
+	char *text = mem_alloc(1 << 20);
+	size_t n = 0;
+
+	(void)state;
+	for (int i = 0; i < 60000; i++)
+		n += (size_t)sprintf(text + n, "w%dx ", i);
+	add(db, 1, text);
+	add(db, 2, "w59999x");
+	assert_int_equal(match(db, "\"w59999x\""), 6);
+	assert_int_equal(match(db, "\"w7x\""), 2);
+	mem_free(text);
+	sqlite3_close(db);
+}
+
+static void test_fts__without_memory_says_so(void **state)
+{
+	sqlite3 *db = db_new();
+	sqlite3_stmt *s;
+	int rc = SQLITE_NOMEM;
+
+	(void)state;
+	for (long n = 1; rc != SQLITE_DONE && n < 100; n++) {
+		assert_int_equal(sqlite3_prepare_v2(db,
+			"INSERT INTO t(x) VALUES ('alpha 数据库')", -1, &s,
+			NULL), SQLITE_OK);
+		alloc_fail_at(n);
+		rc = sqlite3_step(s);
+		alloc_fail_at(0);
+		assert_true(rc == SQLITE_NOMEM || rc == SQLITE_DONE);
+		sqlite3_finalize(s);
+	}
+	assert_int_equal(rc, SQLITE_DONE);
+	assert_int_equal(match(db, "\"alpha\""), 2);
+	sqlite3_close(db);
+}
