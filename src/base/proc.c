@@ -2,7 +2,7 @@
  * Child processes by posix_spawn. Our ends of the pipes do not block; one
  * poll() serves all of them, so neither side can wait for the other for ever.
  */
-#define _GNU_SOURCE /* pipe2, posix_spawn_file_actions_addchdir_np */
+#define _GNU_SOURCE /* pipe2, __environ, posix_spawn_file_actions_addchdir_np */
 #include "base/proc.h"
 
 #include <errno.h>
@@ -21,8 +21,6 @@
 
 #define READ_BYTES 16384
 #define WRITE_BYTES 65536
-
-extern char **environ;
 
 enum { IN, OUT, ERR, STREAMS };
 
@@ -105,7 +103,9 @@ static int set_actions(posix_spawn_file_actions_t *actions,
 static int spawn(struct child *c, const char *const *argv,
 		 const struct proc_opts *o)
 {
-	char *const *env = o->env ? (char *const *)(uintptr_t)o->env : environ;
+	/* Ours is handed on as it is; nothing is looked up in it. */
+	char *const *env = o->env ? (char *const *)(uintptr_t)o->env :
+				    __environ;
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attr;
 	int e = posix_spawn_file_actions_init(&actions);
@@ -215,7 +215,7 @@ static int too_slow(const struct child *c, struct remem_err *err)
 
 static int talk(struct child *c, struct remem_err *err)
 {
-	while (c->ours[OUT] >= 0 || c->ours[ERR] >= 0) {
+	while (c->ours[IN] >= 0 || c->ours[OUT] >= 0 || c->ours[ERR] >= 0) {
 		struct pollfd p[STREAMS];
 		int left = time_left(c), ready;
 
