@@ -269,6 +269,8 @@ def main():
             check_shape(path, text)
         if path.endswith(".md"):
             check_links(path, text)
+        if path.endswith(".sh") and subprocess.run(["sh", "-n", path], cwd=ROOT, check=False).returncode:
+            complain(path, 1, "the shell cannot read it")
     check_tables(files)
     check_version()
     check_documents()

@@ -72,10 +72,11 @@ retry() {
 apt_install() {
 	sudo=$1
 	shift
-	retry $sudo apt-get -q update >/dev/null ||
+	retry $sudo apt-get -qq update >&2 ||
 		say "the package lists may be old"
-	retry $sudo env DEBIAN_FRONTEND=noninteractive apt-get -q -y install \
-		--no-install-recommends "$@" >&2
+	retry $sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq -y \
+		-o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 \
+		install --no-install-recommends "$@" >&2
 }
 
 packages() {

@@ -25,9 +25,7 @@ sources := $(filter-out %/main.c,$(foreach m,$(mods),$(wildcard src/$(m)/*.c)))
 sources += $(filter-out $(wildcard test/unit/u_*.c),$(wildcard test/unit/*.c))
 objects := $(patsubst %.c,$(out)/%.o,$(sources)) $(out)/yyjson.o
 ifneq ($(filter text,$(mods)),)
-ifneq ($(wildcard tools/make-fold.py),)
 objects += $(out)/fold_table.o
-endif
 endif
 program := $(out)/u_$(NAME)
 
