@@ -20,7 +20,7 @@
 
 struct tmp {
 	char dir[256];
-	char path[512]; /* of the last tmp_path() */
+	char path[1024]; /* of the last tmp_path() */
 };
 
 static inline void tmp_begin(struct tmp *t)
