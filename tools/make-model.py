@@ -10,6 +10,7 @@ remem.* that other readers skip:
   remem.id                     identity of weights and tokenizer, 64 hex digits
   remem.tokenizer.map          pairs (code point, replacement; 0 = dropped),
                                applied after NFKC, sorted
+  remem.tokenizer.unknown_score  of a character that no piece has
   remem.tokenizer.trie.nodes   byte trie of the pieces in breadth-first order:
                                bits 0-7 label, 8 a piece ends here, 9 last of
                                its siblings, 10-31 index of the first child
@@ -261,6 +262,8 @@ def add_vocabulary(w, s):
 	w.array("tokenizer.ggml.tokens", STR, VOCAB, b"".join(map(w.string, pieces)))
 	w.array("tokenizer.ggml.token_type", I32, VOCAB, struct.pack("<%di" % VOCAB, *kinds))
 	w.aligned("tokenizer.ggml.scores", F32, VOCAB, struct.pack("<%df" % VOCAB, *scores))
+	known = [sc for sc, k in zip(scores, kinds) if k == NORMAL]
+	w.f32("remem.tokenizer.unknown_score", min(known) - 10.0)  # as sentencepiece
 	trie = make_trie([(p, i) for i, p in enumerate(s.pieces) if kinds[i] == NORMAL])
 	for name, words in zip(("nodes", "ids", "ranks"), trie):
 		w.aligned("remem.tokenizer.trie." + name, U32, len(words),

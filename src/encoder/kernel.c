@@ -1,0 +1,45 @@
+/* Which kernel runs, and what all of them share. */
+#include "encoder/kernel.h"
+
+#include <string.h>
+
+const float kernel_gelu_poly[KERNEL_GELU_TERMS] = {
+	0.39871946f, -0.0659935102f, 0.00958941411f, -0.00103859883f,
+	8.15618696e-05f, -4.46271542e-06f, 1.59617727e-07f, -3.32790329e-09f,
+	3.05058513e-11f
+};
+
+float kernel_half(uint16_t h)
+{
+	uint32_t sign = (uint32_t)(h & 0x8000) << 16, bits;
+	uint32_t exponent = h >> 10 & 31, fraction = h & 1023;
+	float f;
+
+	if (exponent == 0) { /* zero, or a fraction of 2^-24 */
+		f = (float)fraction * 0x1p-24f;
+		return sign ? -f : f;
+	}
+	if (exponent == 31)
+		bits = sign | 0x7f800000 | fraction << 13;
+	else
+		bits = sign | (exponent + 112) << 23 | fraction << 13;
+	memcpy(&f, &bits, sizeof(f));
+	return f;
+}
+
+const struct kernel *kernel_of(enum cpu_level level)
+{
+	switch (level) {
+	case CPU_PORTABLE:
+		return &kernel_portable;
+	default:
+		return NULL;
+	}
+}
+
+const struct kernel *kernel_best(void)
+{
+	const struct kernel *k = kernel_of(cpu_best());
+
+	return k ? k : &kernel_portable;
+}

@@ -1,0 +1,93 @@
+/*
+ * The arithmetic of the encoder, once for each kind of machine. Matrices are
+ * 4-bit weights in tiles of 16 rows, activations are signed bytes with a scale
+ * for each block, sums are 32-bit integers scaled once a block: all kernels
+ * compute the same integers and differ in the rounding of floats alone.
+ *
+ * Weight w of row r and input i is scale * (nibble - 8). The dot product of a
+ * block is taken over the bare nibbles; -8 times the sum of the activations,
+ * kept in `init`, is where it starts.
+ */
+#ifndef ENCODER_KERNEL_H
+#define ENCODER_KERNEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cpu.h"
+
+#define KERNEL_ROWS 16 /* of a tile */
+#define KERNEL_BLOCK 32 /* inputs that share a scale */
+#define KERNEL_TILE_BYTES 256 /* nibbles of a tile and a block */
+#define KERNEL_HEAD 32 /* width of an attention head */
+#define KERNEL_MAX_LEN 512 /* tokens of a sequence */
+#define KERNEL_QUERIES 8 /* rows of attention worked on at once, at most */
+
+struct matrix {
+	const uint8_t *nibbles; /* [rows / 16][inputs / 32][256] */
+	const uint16_t *scales; /* [rows / 16][inputs / 32][16], fp16 */
+	const float *bias; /* [rows] */
+	int rows, inputs;
+};
+
+struct acts { /* quantised activations of n tokens */
+	int8_t *q; /* [n][inputs] */
+	int32_t *init; /* [n][inputs / 32]: -8 * sum of the block */
+	float *scale; /* [n][inputs / 32] */
+	int inputs;
+};
+
+/* Room for one head of one sequence; see each kernel for its layout. */
+struct attend_scratch {
+	_Alignas(64) float keys[KERNEL_HEAD * KERNEL_MAX_LEN];
+	_Alignas(64) float values[KERNEL_HEAD * KERNEL_MAX_LEN];
+	_Alignas(64) float scores[KERNEL_QUERIES * KERNEL_MAX_LEN];
+	_Alignas(64) float extra[4 * KERNEL_MAX_LEN];
+};
+
+struct kernel {
+	enum cpu_level level;
+	/* x[n][a->inputs] to bytes. */
+	void (*quantize)(struct acts *a, const float *x, int n);
+	/* The same of gelu(x); x may be overwritten. */
+	void (*gelu_quantize)(struct acts *a, float *x, int n);
+	/* out[t * stride + row] = matrix * activations + bias. */
+	void (*multiply)(float *out, size_t stride, const struct matrix *m,
+			 const struct acts *a, int n);
+	/* x = norm(x + y) * weight + bias, for n rows; y may be NULL. */
+	void (*add_norm)(float *x, const float *y, const float *weight,
+			 const float *bias, int n, int width, float eps);
+	/*
+	 * One head of one sequence of len tokens: out = softmax(q k' / sqrt
+	 * of the head's width) v. Rows are `stride` floats apart.
+	 */
+	void (*attend)(float *out, const float *q, const float *k,
+		       const float *v, size_t stride, int len,
+		       struct attend_scratch *s);
+	/* x[width] of a Q4_0 row of the embedding table. */
+	void (*unpack)(float *x, const uint8_t *row, int width);
+};
+
+/* The best one for cpu_best(). */
+const struct kernel *kernel_best(void);
+/* For tests and benchmarks; NULL when this build or machine has none. */
+const struct kernel *kernel_of(enum cpu_level level);
+
+extern const struct kernel kernel_portable;
+#if defined(__x86_64__)
+extern const struct kernel kernel_avx2;
+extern const struct kernel kernel_avx512;
+#endif
+
+/* fp16 to float, exactly. */
+float kernel_half(uint16_t h);
+
+/*
+ * gelu(x) = x * (1/2 + x * P(x^2)) for |x| < KERNEL_GELU_END, beyond it 0 or
+ * x. P is fitted to (erf(x / sqrt 2) / 2) / x; see doc/internals/encoder.md.
+ */
+#define KERNEL_GELU_END 4.5f
+#define KERNEL_GELU_TERMS 9
+extern const float kernel_gelu_poly[KERNEL_GELU_TERMS];
+
+#endif

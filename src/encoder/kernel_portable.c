@@ -1,0 +1,177 @@
+/*
+ * The kernel in plain C: runs everywhere, and says what the others must give.
+ */
+#include "encoder/kernel.h"
+
+#include <math.h>
+#include <string.h>
+
+static void quantize_block(const float *x, int8_t *q, float *scale,
+			   int32_t *init)
+{
+	float most = 0, by;
+	int32_t sum = 0;
+
+	for (int i = 0; i < KERNEL_BLOCK; i++)
+		most = fmaxf(most, fabsf(x[i]));
+	*scale = most / 127;
+	by = most > 0 ? 127 / most : 0;
+	for (int i = 0; i < KERNEL_BLOCK; i++) {
+		q[i] = (int8_t)lrintf(x[i] * by);
+		sum += q[i];
+	}
+	*init = -8 * sum;
+}
+
+static void quantize(struct acts *a, const float *x, int n)
+{
+	size_t blocks = (size_t)n * (size_t)a->inputs / KERNEL_BLOCK;
+
+	for (size_t b = 0; b < blocks; b++)
+		quantize_block(x + b * KERNEL_BLOCK, a->q + b * KERNEL_BLOCK,
+			       a->scale + b, a->init + b);
+}
+
+static void gelu_quantize(struct acts *a, float *x, int n)
+{
+	for (size_t i = 0; i < (size_t)n * (size_t)a->inputs; i++)
+		x[i] = 0.5f * x[i] * (1 + erff(x[i] * 0.70710678f));
+	quantize(a, x, n);
+}
+
+/* Sum over one row of a tile and one block, scaled by the weights' scale. */
+static int32_t dot(const uint8_t *nibbles, const int8_t *q, int32_t init)
+{
+	int32_t sum = init;
+
+	for (int g = 0; g < 4; g++) {
+		for (int j = 0; j < 4; j++) {
+			uint8_t byte = nibbles[g * 64 + j];
+
+			sum += (byte & 15) * q[g * 4 + j];
+			sum += (byte >> 4) * q[16 + g * 4 + j];
+		}
+	}
+	return sum;
+}
+
+static void multiply_row(float *out, size_t stride, const struct matrix *m,
+			 int row, const struct acts *a, int n)
+{
+	int blocks = m->inputs / KERNEL_BLOCK, tile = row / KERNEL_ROWS;
+	int lane = row % KERNEL_ROWS;
+	const uint8_t *nibbles = m->nibbles +
+		(size_t)(tile * blocks) * KERNEL_TILE_BYTES + lane * 4;
+	const uint16_t *scales = m->scales +
+		(size_t)(tile * blocks) * KERNEL_ROWS + lane;
+
+	for (int t = 0; t < n; t++) {
+		const int8_t *q = a->q + (size_t)t * (size_t)m->inputs;
+		float sum = 0;
+
+		for (int b = 0; b < blocks; b++)
+			sum += kernel_half(scales[b * KERNEL_ROWS]) *
+				a->scale[t * blocks + b] *
+				(float)dot(nibbles + b * KERNEL_TILE_BYTES,
+					   q + b * KERNEL_BLOCK,
+					   a->init[t * blocks + b]);
+		out[(size_t)t * stride + (size_t)row] =
+			sum + m->bias[row];
+	}
+}
+
+static void multiply(float *out, size_t stride, const struct matrix *m,
+		     const struct acts *a, int n)
+{
+	for (int row = 0; row < m->rows; row++)
+		multiply_row(out, stride, m, row, a, n);
+}
+
+static void add_norm(float *x, const float *y, const float *weight,
+		     const float *bias, int n, int width, float eps)
+{
+	for (int t = 0; t < n; t++) {
+		float *row = x + (size_t)t * (size_t)width;
+		float mean = 0, var = 0, by;
+
+		for (int i = 0; i < width; i++) {
+			if (y)
+				row[i] += y[(size_t)t * (size_t)width +
+					    (size_t)i];
+			mean += row[i];
+		}
+		mean /= (float)width;
+		for (int i = 0; i < width; i++)
+			var += (row[i] - mean) * (row[i] - mean);
+		by = 1 / sqrtf(var / (float)width + eps);
+		for (int i = 0; i < width; i++)
+			row[i] = (row[i] - mean) * by * weight[i] + bias[i];
+	}
+}
+
+/* Scores of one query row, softmaxed; returns one over their sum. */
+static float score(float *p, const float *q, const float *k, size_t stride,
+		   int len)
+{
+	float most = -INFINITY, sum = 0;
+
+	for (int s = 0; s < len; s++) {
+		const float *key = k + (size_t)s * stride;
+
+		p[s] = 0;
+		for (int i = 0; i < KERNEL_HEAD; i++)
+			p[s] += q[i] * key[i];
+		p[s] *= 0.17677669f; /* 1 / sqrt(32) */
+		most = fmaxf(most, p[s]);
+	}
+	for (int s = 0; s < len; s++) {
+		p[s] = expf(p[s] - most);
+		sum += p[s];
+	}
+	return 1 / sum;
+}
+
+static void attend(float *out, const float *q, const float *k, const float *v,
+		   size_t stride, int len, struct attend_scratch *scratch)
+{
+	float *p = scratch->scores;
+
+	for (int t = 0; t < len; t++) {
+		float *o = out + (size_t)t * stride;
+		float by = score(p, q + (size_t)t * stride, k, stride, len);
+		float sum[KERNEL_HEAD] = { 0 };
+
+		for (int s = 0; s < len; s++)
+			for (int i = 0; i < KERNEL_HEAD; i++)
+				sum[i] += p[s] * v[(size_t)s * stride +
+						   (size_t)i];
+		for (int i = 0; i < KERNEL_HEAD; i++)
+			o[i] = sum[i] * by;
+	}
+}
+
+static void unpack(float *x, const uint8_t *row, int width)
+{
+	for (int b = 0; b < width / KERNEL_BLOCK; b++, row += 18) {
+		uint16_t half;
+		float scale;
+
+		memcpy(&half, row, sizeof(half));
+		scale = kernel_half(half);
+		for (int i = 0; i < 16; i++) {
+			x[b * 32 + i] = (float)((row[2 + i] & 15) - 8) * scale;
+			x[b * 32 + 16 + i] =
+				(float)((row[2 + i] >> 4) - 8) * scale;
+		}
+	}
+}
+
+const struct kernel kernel_portable = {
+	.level = CPU_PORTABLE,
+	.quantize = quantize,
+	.gelu_quantize = gelu_quantize,
+	.multiply = multiply,
+	.add_norm = add_norm,
+	.attend = attend,
+	.unpack = unpack,
+};
