@@ -27,19 +27,14 @@ float kernel_half(uint16_t h)
 	return f;
 }
 
-const struct kernel *kernel_of(enum cpu_level level)
-{
-	switch (level) {
-	case CPU_PORTABLE:
-		return &kernel_portable;
-	default:
-		return NULL;
-	}
-}
-
 const struct kernel *kernel_best(void)
 {
-	const struct kernel *k = kernel_of(cpu_best());
-
-	return k ? k : &kernel_portable;
+	switch (cpu_best()) {
+#if defined(__x86_64__)
+	case CPU_AVX512VNNI:
+		return &kernel_avx512;
+#endif
+	default:
+		return &kernel_portable;
+	}
 }

@@ -68,10 +68,8 @@ struct kernel {
 	void (*unpack)(float *x, const uint8_t *row, int width);
 };
 
-/* The best one for cpu_best(). */
+/* The best one for cpu_best(), which cpu_limit() can lower. */
 const struct kernel *kernel_best(void);
-/* For tests and benchmarks; NULL when this build or machine has none. */
-const struct kernel *kernel_of(enum cpu_level level);
 
 extern const struct kernel kernel_portable;
 #if defined(__x86_64__)
