@@ -78,7 +78,11 @@ struct remem_open_opts {
 	int64_t now_ms; /* the time to take as now; 0: the clock */
 };
 
+#ifdef __cplusplus
 #define REMEM_OPTS_INIT(type) { sizeof(type) }
+#else
+#define REMEM_OPTS_INIT(type) { .size = sizeof(type) }
+#endif
 
 /* *out is freed with remem_close(). REMEM_ENOTFOUND: no such workspace. */
 int remem_open(struct remem **out, const struct remem_open_opts *opts,
@@ -195,6 +199,7 @@ struct remem_get_opts {
 	int from; /* first line, 0: from the address, else 1 */
 	int lines; /* how many, 0: the address or the setting (120) */
 	int max_chars; /* 0: the setting (12,000) */
+	int64_t offset; /* characters of the first line to leave out */
 };
 
 /*

@@ -1,0 +1,139 @@
+/* Folders, sources and the open index of a handle. */
+#include "api/handle.h"
+
+#include <string.h>
+
+#include "base/path.h"
+#include "store/state.h"
+#include "text/term.h"
+
+int handle_id(struct remem *r, bool create, struct remem_err *err)
+{
+	int rc;
+
+	if (!r->id[0] && r->state_base) {
+		rc = state_find(r->id, r->state_base, r->workspace,
+				create && !r->read_only, err);
+		if (rc)
+			return rc;
+	}
+	if (!r->id[0] || r->index_dir)
+		return 0;
+	if (!r->cache_base) {
+		fail(err, REMEM_ENOTFOUND, "there is no home folder for the "
+		     "index");
+		fail_action(err, "set HOME or XDG_CACHE_HOME");
+		return REMEM_ENOTFOUND;
+	}
+	r->index_dir = r->agent[0] ?
+		arena_printf(&r->a, "%s/%s/agent-%s", r->cache_base, r->id,
+			     r->agent) :
+		arena_printf(&r->a, "%s/%s", r->cache_base, r->id);
+	return r->index_dir ? 0 : fail_nomem(err);
+}
+
+static int fill_extra(struct remem *r, const struct setting_value *v,
+		      struct remem_err *err)
+{
+	struct source_extra *extra;
+
+	if (!v->count)
+		return 0;
+	extra = ARENA_ARRAY(&r->a, struct source_extra, (size_t)v->count);
+	if (!extra)
+		return fail_nomem(err);
+	for (int i = 0; i < v->count; i++) {
+		extra[i].path = path_expand(&r->a, v->items[i].text,
+					    r->env.home);
+		extra[i].pattern = v->items[i].name;
+	}
+	r->source.extra = extra;
+	r->source.extra_count = v->count;
+	return r->a.failed ? fail_nomem(err) : 0;
+}
+
+static int fill_hidden(struct remem *r, const struct setting_value *v,
+		       struct remem_err *err)
+{
+	const char **names;
+
+	if (!v->count)
+		return 0;
+	names = ARENA_ARRAY(&r->a, const char *, (size_t)v->count + 1);
+	for (int i = 0; names && i < v->count; i++)
+		names[i] = v->items[i].text;
+	r->source.allow_hidden = names;
+	return names ? 0 : fail_nomem(err);
+}
+
+int handle_source(struct remem *r, struct remem_err *err)
+{
+	const struct settings *s = &r->settings;
+	int rc;
+
+	r->source.workspace = r->workspace;
+	r->source.follow_links = settings_bool(s, "memorySearch.links.follow");
+	r->source.max_file_bytes = settings_int(s, "memorySearch.maxFileBytes");
+	if ((rc = fill_extra(r, settings_value(s, "memorySearch.extraPaths"),
+			     err)))
+		return rc;
+	return fill_hidden(r, settings_value(s, "memorySearch.hidden"), err);
+}
+
+void handle_note(struct remem *r)
+{
+	const struct settings *s = &r->settings;
+
+	r->note.chunk_tokens =
+		(int)settings_int(s, "memorySearch.chunking.tokens");
+	r->note.overlap_tokens =
+		(int)settings_int(s, "memorySearch.chunking.overlap");
+	r->note.passage_tokens =
+		(int)settings_int(s, "memorySearch.chunking.passageTokens");
+}
+
+void handle_index_opts(struct index_opts *o, struct remem *r)
+{
+	const struct settings *s = &r->settings;
+
+	memset(o, 0, sizeof(*o));
+	o->dir = r->index_dir;
+	o->backend = "sqlite";
+	o->source = &r->source;
+	o->note = r->note;
+	o->unit_chunk = !strcmp(settings_str(s, "memorySearch.embedding.unit"),
+				"chunk");
+	/* 0 would be the default of the index: one is as good as none. */
+	o->cache_entries = settings_bool(s, "memorySearch.cache.enabled") ?
+		settings_int(s, "memorySearch.cache.maxEntries") : 1;
+}
+
+void handle_close_reader(struct remem *r)
+{
+	if (r->store)
+		r->ops->close(r->store);
+	r->store = NULL;
+}
+
+int handle_reader(struct remem *r, struct remem_err *err)
+{
+	struct store_opts o = { .mode = STORE_READ,
+				.term_version = TERM_VERSION,
+				.note_version = NOTE_VERSION };
+	int rc;
+
+	if ((rc = handle_id(r, false, err)))
+		return rc;
+	if (!r->id[0])
+		return fail(err, REMEM_ENOTFOUND,
+			    "'%s' has not been indexed yet", r->workspace);
+	if (r->store && r->ops->outdated(r->store))
+		handle_close_reader(r);
+	if (r->store)
+		return 0;
+	o.dir = r->index_dir;
+	rc = r->ops->open(&r->store, &o, err);
+	if (rc)
+		r->store = NULL;
+	return rc;
+}

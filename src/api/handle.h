@@ -1,0 +1,81 @@
+/*
+ * What a struct remem holds, for the bodies of remem_*. Opening one reads the
+ * settings and finds the workspace, and nothing more: model, index and network
+ * are opened by the call that needs them, so that a search by keywords costs
+ * milliseconds.
+ */
+#ifndef API_HANDLE_H
+#define API_HANDLE_H
+
+#include "api/settings.h"
+#include "embed/embed.h"
+#include "index/index.h"
+#include "source/source.h"
+#include "store/store.h"
+
+struct remem {
+	struct arena a; /* what lives as long as the handle */
+	struct env env;
+	struct settings settings;
+	const char *workspace; /* absolute, real */
+	const char *agent; /* "" for the default one */
+	const char *config_file; /* the user's; NULL without a home */
+	const char *program;
+	const char *cache_base, *state_base; /* NULL without a home */
+	char id[64]; /* of the workspace, "" while it has none */
+	const char *index_dir; /* NULL while it has no id */
+	bool read_only, trusted, has_workspace_file;
+	int64_t now_ms; /* 0: the clock */
+	struct source_opts source;
+	struct note_opts note;
+	const struct store_ops *ops;
+	struct store *store; /* open reader, NULL if none */
+	struct embedder *embedder;
+	bool embedder_tried;
+	struct remem_err embedder_err; /* why there is none */
+	char *model_path; /* of the builtin model, found at first use */
+};
+
+/* Finds id and index_dir; create: makes an id if there is none. 0 with an
+ * empty id when there is none and create is false. */
+int handle_id(struct remem *r, bool create, struct remem_err *err);
+int64_t handle_now_ms(const struct remem *r);
+/* Settings as the lower layers take them. */
+int handle_source(struct remem *r, struct remem_err *err);
+void handle_note(struct remem *r);
+void handle_index_opts(struct index_opts *o, struct remem *r);
+
+/*
+ * The embedder of the settings, opened at first use. NULL when vectors are
+ * switched off or it cannot be opened; *why then says so (may be NULL).
+ */
+struct embedder *handle_embedder(struct remem *r, const char **why);
+/* Fills c for a provider (NULL: the setting's); resolves the key. */
+int embed_config_from(struct embed_config *c, struct remem *r,
+		      const char *provider, struct remem_err *err);
+/* Path of the builtin model's file; REMEM_ENOTFOUND with where was looked. */
+int model_find(const char **out, struct remem *r, struct remem_err *err);
+#define MODEL_FILE "multilingual-e5-small-q4_0.gguf"
+
+/* The folders where models are looked for, best first, NULL-terminated. */
+const char *const *model_folders(struct arena *a, struct remem *r);
+
+/*
+ * Opens the published index for reading, or another one if it has changed.
+ * REMEM_ENOTFOUND: there is none yet; REMEM_ECORRUPT, REMEM_EVERSION.
+ */
+int handle_reader(struct remem *r, struct remem_err *err);
+void handle_close_reader(struct remem *r);
+
+/* Whether the workspace's remem.yaml with these bytes is trusted. */
+bool trust_holds(struct remem *r, const void *text, size_t len);
+
+/* Offsets of the languages of a model, per script; NULL where there are none. */
+const float *const *api_offsets(struct remem *r, const char *model, int dims);
+
+/* Compact JSON text to the caller, as remem_free() takes it. */
+int json_give(char **out, struct buf *b, struct remem_err *err);
+/* Local "YYYY-MM-DDTHH:MM:SS+hh:mm" of a time, null for 0. */
+void json_ktime(struct json *j, const char *key, int64_t ms);
+
+#endif

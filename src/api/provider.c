@@ -1,0 +1,114 @@
+/* The embedder that the settings ask for. */
+#include "api/handle.h"
+
+#include <string.h>
+
+#include "api/secret.h"
+#include "base/log.h"
+
+static const char *or_null(const char *s)
+{
+	return s && s[0] ? s : NULL;
+}
+
+static int fill_remote(struct embed_config *c, struct remem *r,
+		       struct remem_err *err)
+{
+	const struct settings *s = &r->settings;
+	int rc;
+
+	c->base_url = or_null(settings_str(s, "memorySearch.remote.baseUrl"));
+	if ((rc = secret_resolve(&c->api_key, s, "memorySearch.remote.apiKey",
+				 err)))
+		return rc;
+	return secret_headers(&c->headers, s, "memorySearch.remote.headers",
+			      err);
+}
+
+static void fill_limits(struct embed_config *c, const struct settings *s)
+{
+	c->max_batch_items =
+		(int)settings_int(s, "memorySearch.embedding.maxBatchItems");
+	c->max_batch_tokens =
+		(int)settings_int(s, "memorySearch.embedding.maxBatchTokens");
+	c->max_input_tokens =
+		(int)settings_int(s, "memorySearch.embedding.maxInputTokens");
+	c->concurrency =
+		(int)settings_int(s, "memorySearch.embedding.concurrency");
+	c->query_timeout_ms =
+		(int)settings_int(s, "memorySearch.embedding.queryTimeoutMs");
+	c->batch_timeout_ms =
+		(int)settings_int(s, "memorySearch.embedding.batchTimeoutMs");
+	c->threads = (int)settings_int(s, "memorySearch.embedding.threads");
+}
+
+/* auto and builtin have nothing remote to resolve. */
+static bool is_local(const char *provider)
+{
+	return !strcmp(provider, "auto") || !strcmp(provider, "builtin") ||
+	       !strcmp(provider, "none") || !strcmp(provider, "local");
+}
+
+int embed_config_from(struct embed_config *c, struct remem *r,
+		      const char *provider, struct remem_err *err)
+{
+	const struct settings *s = &r->settings;
+	int rc;
+
+	memset(c, 0, sizeof(*c));
+	c->provider = provider ? provider :
+				 settings_str(s, "memorySearch.provider");
+	c->model = or_null(settings_str(s, "memorySearch.model"));
+	c->dims = (int)settings_int(s, "memorySearch.outputDimensionality");
+	if (settings_is_set(s, "memorySearch.embedding.queryPrefix"))
+		c->query_prefix =
+			settings_str(s, "memorySearch.embedding.queryPrefix");
+	if (settings_is_set(s, "memorySearch.embedding.documentPrefix"))
+		c->document_prefix = settings_str(
+			s, "memorySearch.embedding.documentPrefix");
+	c->builtin_enabled = settings_bool(s, "memorySearch.builtin.enabled");
+	c->fail_closed = settings_bool(s, "memorySearch.failClosed");
+	fill_limits(c, s);
+	if (is_local(c->provider) && strcmp(c->provider, "none") &&
+	    c->builtin_enabled && (rc = model_find(&c->model_path, r, err)))
+		return rc;
+	return is_local(c->provider) ? 0 : fill_remote(c, r, err);
+}
+
+static bool vectors_off(const struct settings *s)
+{
+	return !settings_bool(s, "memorySearch.store.vector.enabled") ||
+	       !settings_bool(s, "memorySearch.query.hybrid.enabled");
+}
+
+static void open_embedder(struct remem *r)
+{
+	struct embed_config c;
+
+	r->embedder_tried = true;
+	if (vectors_off(&r->settings)) {
+		fail(&r->embedder_err, REMEM_ENOTSUP,
+		     "vectors are switched off by the settings");
+		return;
+	}
+	if (embed_config_from(&c, r, NULL, &r->embedder_err) ||
+	    embedder_open(&r->embedder, &c, &r->embedder_err)) {
+		r->embedder = NULL;
+		log_msg(LOG_INFO, "embed", "%s", r->embedder_err.message);
+	}
+}
+
+struct embedder *handle_embedder(struct remem *r, const char **why)
+{
+	const char *off = NULL;
+
+	if (!r->embedder_tried)
+		open_embedder(r);
+	if (!r->embedder)
+		off = r->embedder_err.message;
+	else
+		off = embedder_off(r->embedder);
+	if (why)
+		*why = off;
+	return r->embedder;
+}

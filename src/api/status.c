@@ -1,0 +1,246 @@
+/* remem_status(): what is indexed, what is not and why; reads only. */
+#include <string.h>
+
+#include "api/public.h"
+#include "api/survey.h"
+
+#define SKIPS_MAX 1000
+
+static void put_settings(struct json *j, const struct remem *r)
+{
+	json_key(j, "settings");
+	json_obj(j);
+	json_kstr(j, "file", r->config_file);
+	json_kbool(j, "workspaceFile", r->has_workspace_file);
+	json_kbool(j, "trusted", r->trusted);
+	json_key(j, "warnings");
+	json_arr(j);
+	for (size_t i = 0; i < r->settings.warning_count; i++)
+		json_put_str(j, r->settings.warnings[i]);
+	json_arr_end(j);
+	json_end(j);
+}
+
+static void put_index(struct json *j, const struct survey *s)
+{
+	const struct store_info *i = &s->info;
+
+	json_key(j, "index");
+	json_obj(j);
+	json_kint(j, "files", i->files);
+	json_kint(j, "indexed", i->indexed);
+	json_kint(j, "pending", s->pending);
+	json_kint(j, "skipped", i->skipped);
+	json_kint(j, "chunks", i->chunks);
+	json_kint(j, "passages", i->passages);
+	json_kint(j, "embedded", i->embedded);
+	json_kint(j, "generation", i->generation);
+	json_ktime(j, "indexedAt", i->indexed_at_ms);
+	json_end(j);
+	json_key(j, "sizes");
+	json_obj(j);
+	json_kint(j, "textBytes", i->text_bytes);
+	json_kint(j, "databaseBytes", i->bytes_database);
+	json_kint(j, "vectorBytes", i->bytes_vectors);
+	json_end(j);
+}
+
+static void put_disk(struct json *j, const struct survey *s)
+{
+	json_key(j, "disk");
+	json_obj(j);
+	json_kint(j, "notes", s->notes);
+	json_kint(j, "skipped", (int64_t)s->list.count - s->notes);
+	json_kint(j, "folders", s->list.folders);
+	json_kint(j, "changed", s->dirty);
+	json_end(j);
+}
+
+static void put_provider(struct json *j, const struct survey *s)
+{
+	const struct embed_info *i = s->embedder ?
+				     embedder_info(s->embedder) : NULL;
+
+	json_kstr(j, "provider", i && !s->off ? i->provider : NULL);
+	json_kstr(j, "model", i && !s->off ? i->model : NULL);
+	json_key(j, "vectors");
+	json_obj(j);
+	json_kstr(j, "requested", s->requested);
+	json_kbool(j, "available", i && !s->off);
+	json_kbool(j, "remote", i && i->remote);
+	json_kint(j, "dims", i ? i->dims : 0);
+	json_kint(j, "maxInputTokens", i ? i->max_input_tokens : 0);
+	json_kstr(j, "off", s->off);
+	json_end(j);
+}
+
+static void put_degraded(struct json *j, const struct survey *s)
+{
+	json_key(j, "degraded");
+	if (s->unwanted || (!s->off && !s->pending)) {
+		json_put_null(j);
+		return;
+	}
+	json_obj(j);
+	json_kstr(j, "reason", s->off ? "no_provider" : "vectors_pending");
+	if (s->off)
+		json_kstr(j, "detail", s->off);
+	else
+		json_kstr(j, "detail", "some passages have no vector yet");
+	json_kstr(j, "action", s->off ? s->r->embedder_err.action :
+					"run: remem index");
+	json_end(j);
+}
+
+static void put_named(struct json *j, const char *name, const char *value,
+		      const char *why_name, const char *why)
+{
+	json_obj(j);
+	json_kstr(j, name, value);
+	json_kstr(j, why_name, why);
+	json_end(j);
+}
+
+static void put_files(struct json *j, const struct survey *s)
+{
+	size_t shown = 0;
+
+	json_key(j, "skipped");
+	json_arr(j);
+	for (size_t i = 0; i < s->list.count && shown < SKIPS_MAX; i++) {
+		const struct source_file *f = &s->list.files[i];
+
+		if (!f->skip)
+			continue;
+		put_named(j, "path", f->path, "reason", f->skip);
+		shown++;
+	}
+	json_arr_end(j);
+	json_key(j, "roots");
+	json_arr(j);
+	for (int i = 0; i < s->list.root_count; i++)
+		put_named(j, "path", s->list.roots[i].path, "problem",
+			  s->list.roots[i].problem);
+	json_arr_end(j);
+}
+
+struct warned {
+	struct json *j;
+	size_t shown;
+};
+
+/* Files of the index with something to say: bad bytes, skipped when read. */
+static int put_warning(void *ctx, const struct store_file *f)
+{
+	struct warned *w = ctx;
+
+	if (f->reason && w->shown++ < SKIPS_MAX)
+		put_named(w->j, "path", f->path, "reason", f->reason);
+	return 0;
+}
+
+static void put_warnings(struct json *j, struct survey *s)
+{
+	struct warned w = { j, 0 };
+
+	json_key(j, "warnings");
+	json_arr(j);
+	for (size_t i = 0; i < s->list.count; i++)
+		if (s->list.files[i].warning)
+			put_named(j, "path", s->list.files[i].path, "reason",
+				  s->list.files[i].warning);
+	if (s->have_index)
+		s->r->ops->files_each(s->r->store, put_warning, &w, NULL);
+	json_arr_end(j);
+}
+
+static void put_probe(struct json *j, struct survey *s)
+{
+	struct remem_err why = { 0 };
+	int64_t took = 0;
+	int rc;
+
+	json_key(j, "probe");
+	if (!s->embedder || s->off) {
+		json_put_null(j);
+		return;
+	}
+	rc = embedder_probe(s->embedder, &took, &why);
+	json_obj(j);
+	json_kbool(j, "ok", !rc);
+	json_kint(j, "tookMs", took);
+	json_kstr(j, "error", rc ? why.message : NULL);
+	json_end(j);
+}
+
+static void put_check(struct json *j, struct survey *s)
+{
+	const char **problems = NULL;
+	struct remem_err why = { 0 };
+	int count = 0, rc;
+
+	json_key(j, "check");
+	if (!s->have_index) {
+		json_put_null(j);
+		return;
+	}
+	rc = s->r->ops->check(s->r->store, &s->a, &problems, &count, &why);
+	json_obj(j);
+	json_kbool(j, "ok", !rc && !count);
+	json_key(j, "problems");
+	json_arr(j);
+	if (rc)
+		json_put_str(j, why.message);
+	for (int i = 0; i < count; i++)
+		json_put_str(j, problems[i]);
+	json_arr_end(j);
+	json_end(j);
+}
+
+static void put_all(struct json *j, struct survey *s, int deep)
+{
+	struct remem *r = s->r;
+
+	json_obj(j);
+	json_kint(j, "version", 1);
+	json_kstr(j, "workspace", r->workspace);
+	json_kstr(j, "id", r->id[0] ? r->id : NULL);
+	json_kstr(j, "agent", r->agent[0] ? r->agent : NULL);
+	json_kstr(j, "indexDir", r->index_dir);
+	json_kbool(j, "readOnly", r->read_only);
+	put_index(j, s);
+	put_disk(j, s);
+	put_provider(j, s);
+	put_degraded(j, s);
+	json_kbool(j, "stale", !s->have_index || s->dirty > 0);
+	json_kbool(j, "complete", s->have_index && !s->dirty && !s->pending &&
+				  !s->walk_err.code);
+	json_kstr(j, "problem", survey_problem(s));
+	put_files(j, s);
+	put_warnings(j, s);
+	put_settings(j, r);
+	if (deep) {
+		put_probe(j, s);
+		put_check(j, s);
+	}
+	json_end(j);
+}
+
+PUBLIC int remem_status(struct remem *r, int deep, char **json,
+			struct remem_err *err)
+{
+	struct buf b = BUF_INIT(0);
+	struct survey s;
+	struct json j;
+	int rc = survey_take(&s, r, err);
+
+	*json = NULL;
+	if (!rc) {
+		json_begin(&j, &b);
+		put_all(&j, &s, deep);
+		rc = s.a.failed ? fail_nomem(err) : json_give(json, &b, err);
+	}
+	buf_release(&b);
+	survey_release(&s);
+	return rc;
+}
