@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "embed/builtin_means.h"
 #include "embed/provider.h"
 #include "encoder/encoder.h"
 
@@ -38,6 +39,7 @@ static int builtin_open(void **self, struct embed_info *info,
 	info->query_prefix = "query: ";
 	info->document_prefix = "passage: ";
 	info->calibration = 0.5;
+	info->means = builtin_means;
 	*self = b;
 	return 0;
 }

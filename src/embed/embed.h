@@ -51,6 +51,9 @@ struct embed_info {
 	const char *query_prefix;
 	int max_input_tokens;
 	double calibration; /* v = clamp(centred cosine / calibration), 0.5 */
+	/* Default language means per script class (enum script), each dims
+	 * floats or NULL; NULL: none are known for this model. */
+	const float *const *means;
 };
 
 struct embedder;

@@ -29,8 +29,7 @@ struct search_opts {
 	struct store_filter filter;
 	struct embedder *embedder; /* NULL: text only */
 	const float *query_vec; /* given by the caller, or NULL */
-	/* Default language offsets of the model, per script; NULL where none. */
-	const float *const *offsets;
+	const float *const *offsets; /* instead of the provider's means */
 };
 
 struct search_hit {
