@@ -11,6 +11,8 @@
 #include "base/arena.h"
 #include "base/buf.h"
 
+#define SOURCE_MAX_FILE_BYTES (64ll << 20) /* where no setting says */
+
 enum source_kind { SOURCE_MEMORY, SOURCE_SESSIONS };
 
 struct source_extra { /* extraPaths */
@@ -32,17 +34,25 @@ struct source_file {
 			     extra files outside; bytes as on disk */
 	int root; /* of source_list.roots */
 	const char *rel; /* relative to that root */
-	enum source_kind kind;
+	#define SOURCE_MAX_FILE_BYTES (64ll << 20) /* where no setting says */
+
+enum source_kind kind;
 	uint64_t dev, inode;
 	int64_t size, mtime_ns, ctime_ns;
 	bool curated; /* MEMORY.md, USER.md of the workspace */
-	const char *skip; /* NULL: index it; else the reason */
+	const char *skip; /* NULL: index it; else the reason. Folders that are
+			     not walked are listed too, with '/' at the end */
+	bool failed; /* skipped by a failure, not by a rule */
+	bool linked; /* reached through a link that was followed */
+	bool gone; /* not there any more when it was read */
+	const char *warning; /* of a file that is indexed all the same */
 };
 
 struct source_root {
 	const char *path; /* absolute, real */
 	const char *prefix; /* of shown paths, "" for the workspace */
-	int fd; /* open folder; -1: the root is a single file's folder or gone */
+	int fd; /* open folder; -1: it is gone or cannot be read */
+	const char *single; /* the one file of that folder which counts */
 	const char *problem; /* NULL, or why it was not (wholly) read */
 	bool incomplete; /* a folder could not be read: keep rows below it */
 };
@@ -76,7 +86,7 @@ void source_list_release(struct source_list *l); /* closes descriptors */
 /*
  * Reads a listed file beneath its root, never through an inner link unless
  * follow_links. f's stat data are renewed from what was opened. A file that is
- * gone: REMEM_ENOTFOUND.
+ * gone: REMEM_ENOTFOUND, and f->gone is set.
  */
 int source_read(struct buf *out, const struct source_list *l,
 		struct source_file *f, bool follow_links,

@@ -1,0 +1,264 @@
+/* Listed files: collected, then sorted and made unique. */
+#include "source/list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+static int64_t to_ns(struct timespec t)
+{
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+void list_stat_take(struct list_stat *out, const struct stat *st)
+{
+	out->dev = (uint64_t)st->st_dev;
+	out->inode = (uint64_t)st->st_ino;
+	out->size = st->st_size;
+	out->mtime_ns = to_ns(st->st_mtim);
+	out->ctime_ns = to_ns(st->st_ctim);
+}
+
+void list_stat_put(struct source_file *f, const struct list_stat *st)
+{
+	f->dev = st->dev;
+	f->inode = st->inode;
+	f->size = st->size;
+	f->mtime_ns = st->mtime_ns;
+	f->ctime_ns = st->ctime_ns;
+}
+
+struct source_file *list_add(struct list *l, const char *path,
+			     size_t prefix_len, int root)
+{
+	struct source_file *f;
+	char *copy = arena_strdup(l->a, path);
+
+	if (!copy || !mem_grow(&l->files, &l->cap, l->count + 1, sizeof(*f))) {
+		l->failed = true;
+		return NULL;
+	}
+	f = &l->files[l->count++];
+	memset(f, 0, sizeof(*f));
+	f->path = copy;
+	f->rel = copy + prefix_len;
+	f->root = root;
+	f->kind = SOURCE_MEMORY;
+	return f;
+}
+
+void list_unread(struct list *l, const char *prefix)
+{
+	if (!mem_grow(&l->unread, &l->unread_cap, l->unread_count + 1,
+		      sizeof(*l->unread))) {
+		l->failed = true;
+		return;
+	}
+	l->unread[l->unread_count++] = prefix;
+}
+
+/* ---- one entry a path, one an inode ----------------------------------- */
+
+static size_t id_slot(const struct list_ids *t, uint64_t dev, uint64_t inode)
+{
+	/* Inodes are given out in a row; the multiplier spreads them. */
+	uint64_t h = (inode ^ (dev << 40)) * 0x9E3779B97F4A7C15u;
+	size_t i = (size_t)(h >> 32) & (t->cap - 1);
+
+	while (t->slots[i].used &&
+	       (t->slots[i].dev != dev || t->slots[i].inode != inode))
+		i = (i + 1) & (t->cap - 1);
+	return i;
+}
+
+static bool ids_grow(struct list_ids *t)
+{
+	struct list_ids n = { NULL, t->count, t->cap ? t->cap * 2 : 64 };
+
+	n.slots = mem_zarray(n.cap, sizeof(*n.slots));
+	if (!n.slots)
+		return false;
+	for (size_t i = 0; i < t->cap; i++)
+		if (t->slots[i].used)
+			n.slots[id_slot(&n, t->slots[i].dev,
+					t->slots[i].inode)] = t->slots[i];
+	mem_free(t->slots);
+	*t = n;
+	return true;
+}
+
+uint32_t list_ids_add(struct list_ids *t, uint64_t dev, uint64_t inode,
+		      uint32_t value)
+{
+	struct list_id *s;
+
+	if (t->count * 2 >= t->cap && !ids_grow(t))
+		return LIST_NEW;
+	s = &t->slots[id_slot(t, dev, inode)];
+	if (s->used)
+		return s->value;
+	*s = (struct list_id){ dev, inode, value, 1 };
+	t->count++;
+	return LIST_NEW;
+}
+
+void list_ids_release(struct list_ids *t)
+{
+	mem_free(t->slots);
+	*t = (struct list_ids){ NULL, 0, 0 };
+}
+
+static bool is_curated(const struct source_file *f)
+{
+	return f->root == 0 && !f->linked &&
+	       (!strcmp(f->path, "MEMORY.md") || !strcmp(f->path, "USER.md"));
+}
+
+/* Which of two names of one file it goes by. */
+static bool goes_before(const struct source_file *x,
+			const struct source_file *y)
+{
+	if (x->curated != y->curated)
+		return x->curated;
+	if (x->linked != y->linked)
+		return y->linked;
+	if (x->root != y->root)
+		return x->root < y->root;
+	return strcmp(x->path, y->path) < 0;
+}
+
+static int by_path(const void *x, const void *y)
+{
+	const struct source_file *a = x, *b = y;
+	int c = strcmp(a->path, b->path);
+
+	if (c)
+		return c;
+	if (!a->skip != !b->skip)
+		return a->skip ? 1 : -1;
+	return a->root - b->root;
+}
+
+static bool is_sorted(const struct list *l)
+{
+	for (size_t i = 1; i < l->count; i++)
+		if (strcmp(l->files[i - 1].path, l->files[i].path) >= 0)
+			return false;
+	return true;
+}
+
+static void drop(struct list *l, const bool *gone)
+{
+	size_t to = 0;
+
+	for (size_t i = 0; i < l->count; i++)
+		if (!gone[i])
+			l->files[to++] = l->files[i];
+	l->count = to;
+}
+
+/* After sorting: equal paths stand together, the one to keep first. */
+static void unique_paths(struct list *l)
+{
+	size_t to = 0;
+
+	for (size_t i = 0; i < l->count; i++)
+		if (!to || strcmp(l->files[to - 1].path, l->files[i].path))
+			l->files[to++] = l->files[i];
+	l->count = to;
+}
+
+static void unique_inodes(struct list *l)
+{
+	bool *gone = mem_zarray(l->count + 1, sizeof(*gone));
+	struct list_ids ids = { NULL, 0, 0 };
+	bool some = false;
+
+	if (!gone) {
+		l->failed = true;
+		return;
+	}
+	for (size_t i = 0; i < l->count; i++) {
+		struct source_file *f = &l->files[i];
+		uint32_t before;
+
+		if (f->skip)
+			continue;
+		before = list_ids_add(&ids, f->dev, f->inode, (uint32_t)i);
+		if (before == LIST_NEW)
+			continue;
+		some = true;
+		if (goes_before(f, &l->files[before])) {
+			gone[before] = true;
+			ids.slots[id_slot(&ids, f->dev, f->inode)].value =
+				(uint32_t)i;
+		} else {
+			gone[i] = true;
+		}
+	}
+	if (some)
+		drop(l, gone);
+	list_ids_release(&ids);
+	mem_free(gone);
+}
+
+static struct source_file *find(struct list *l, const char *path)
+{
+	size_t lo = 0, hi = l->count;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		int c = strcmp(path, l->files[mid].path);
+
+		if (!c)
+			return &l->files[mid];
+		if (c < 0)
+			hi = mid;
+		else
+			lo = mid + 1;
+	}
+	return NULL;
+}
+
+void list_finish(struct list *l)
+{
+	struct source_file *lower;
+
+	for (size_t i = 0; i < l->count; i++)
+		l->files[i].curated = is_curated(&l->files[i]);
+	if (!is_sorted(l)) {
+		qsort(l->files, l->count, sizeof(*l->files), by_path);
+		unique_paths(l);
+	}
+	unique_inodes(l);
+	lower = find(l, "memory.md");
+	if (lower && lower->root == 0 && !lower->skip && find(l, "MEMORY.md"))
+		lower->warning = "an ordinary note: MEMORY.md is the curated "
+				 "one";
+}
+
+void list_give(struct source_list *out, struct list *l)
+{
+	struct source_file *files = ARENA_ARRAY(l->a, struct source_file,
+						l->count + 1);
+	const char **unread = ARENA_ARRAY(l->a, const char *,
+					  l->unread_count + 1);
+
+	if (!files || !unread)
+		return;
+	if (l->count)
+		memcpy(files, l->files, l->count * sizeof(*files));
+	if (l->unread_count)
+		memcpy(unread, l->unread, l->unread_count * sizeof(*unread));
+	out->files = files;
+	out->count = l->count;
+	out->unread = unread;
+	out->unread_count = (int)l->unread_count;
+}
+
+void list_release(struct list *l)
+{
+	mem_free(l->files);
+	mem_free((void *)l->unread);
+}

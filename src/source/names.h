@@ -1,0 +1,23 @@
+/* What a file's name alone says about it. */
+#ifndef SOURCE_NAMES_H
+#define SOURCE_NAMES_H
+
+#include <stdbool.h>
+
+bool name_is_note(const char *name); /* ends in .md, in any case */
+/* NULL, or why an image or a recording is not indexed. */
+const char *name_media(const char *name);
+/* What editors and remem itself leave for moments: never even listed. */
+bool name_is_temp(const char *name);
+/* Copies that file synchronisers make when two devices wrote one file. */
+bool name_is_conflict(const char *name);
+/* Folders of tools that hold thousands of files nobody wrote. */
+bool name_is_tool_folder(const char *name);
+
+/* Names of ignore files in the order in which they are read, ending with
+ * NULL; rules of later ones go before those of earlier ones. */
+extern const char *const name_ignore_files[];
+/* Its place in that list, -1 for any other name. */
+int name_ignore_file(const char *name);
+
+#endif

@@ -1,0 +1,795 @@
+/*
+ * The walk. A folder is opened by its path beneath its root (no descriptor is
+ * held while walking below it), read whole, and its notes are stat'ed by name
+ * while it is open: one stat a note, none for what a name or the type in the
+ * directory entry already rules out. Names are sorted with a '/' behind those
+ * of folders, so that going depth first gives paths in order of their bytes.
+ * Links that are followed wait until everything real has been walked: a
+ * folder is then known by device and inode, which also ends loops.
+ */
+#include "source/source.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "base/path.h"
+#include "source/ignore.h"
+#include "source/list.h"
+#include "source/names.h"
+#include "source/roots.h"
+
+#define MAX_DEPTH 128 /* folders in folders; what is deeper is listed */
+#define MAX_IGNORE_BYTES (256u << 10)
+
+static const char by_link[] =
+	"symbolic link; set followLinks or add the target to extraPaths";
+
+enum type { TYPE_OTHER, TYPE_FOLDER, TYPE_FILE, TYPE_LINK };
+
+struct entry { /* of a folder */
+	const char *name; /* with '/' behind a folder's */
+	const char *skip; /* NULL: a note, or a folder to walk */
+	struct list_stat st;
+	bool folder, linked, failed;
+	bool later; /* a link to a folder that is followed in the end */
+};
+
+struct pending_link { /* to a folder */
+	int root;
+	const char *path; /* shown, with '/' at the end */
+	const struct ignore *ig; /* rules where the link stands */
+};
+
+struct walker {
+	struct list *l;
+	struct arena *a; /* of the result */
+	struct arena scratch; /* names, ignore rules */
+	const struct source_opts *o;
+	struct source_root *roots;
+	struct root_more *more;
+	int root_count, root, depth;
+	bool linked; /* below a followed link */
+	struct entry *entries; /* of this folder and those above: a stack */
+	size_t count, cap;
+	struct buf path; /* shown, of this folder, with '/' unless empty */
+	struct pending_link *links;
+	size_t link_count, link_cap;
+	struct list_ids seen; /* folders, when links are followed */
+	unsigned ignore_files; /* bits: which are in this folder */
+	int folders;
+};
+
+static bool walk_failed(const struct walker *w)
+{
+	return w->a->failed || w->scratch.failed || w->path.failed ||
+	       w->l->failed;
+}
+
+/* The path below the root of what w->path names now. */
+static const char *rel_path(const struct walker *w)
+{
+	size_t n = strlen(w->roots[w->root].prefix);
+
+	return w->path.len < n ? "" : buf_str(&w->path) + n;
+}
+
+static enum type type_of(unsigned mode)
+{
+	return S_ISDIR(mode) ? TYPE_FOLDER : S_ISREG(mode) ? TYPE_FILE :
+	       S_ISLNK(mode) ? TYPE_LINK : TYPE_OTHER;
+}
+
+/* False when it is gone already. */
+static bool entry_type(enum type *out, int fd, const struct dirent *d)
+{
+	struct stat st;
+
+	switch (d->d_type) {
+	case DT_DIR:
+		*out = TYPE_FOLDER;
+		return true;
+	case DT_REG:
+		*out = TYPE_FILE;
+		return true;
+	case DT_LNK:
+		*out = TYPE_LINK;
+		return true;
+	case DT_UNKNOWN: /* some file systems do not say */
+		if (fstatat(fd, d->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			return false;
+		*out = type_of(st.st_mode);
+		return true;
+	default:
+		*out = TYPE_OTHER;
+		return true;
+	}
+}
+
+/* ---- rules by name ---------------------------------------------------- */
+
+static bool is_allowed_hidden(const struct walker *w, const char *name)
+{
+	for (const char *const *p = w->o->allow_hidden; p && *p; p++)
+		if (!strcmp(*p, name))
+			return true;
+	return false;
+}
+
+/* Whether a file of this name would be a note of this root. */
+static bool is_wanted(struct walker *w, const char *name, const char **media)
+{
+	const struct root_more *m = &w->more[w->root];
+	size_t at = w->path.len;
+	bool yes;
+
+	*media = m->extra ? name_media(name) : NULL;
+	if (!m->pattern)
+		return *media || name_is_note(name);
+	buf_adds(&w->path, name);
+	yes = path_glob(m->pattern, rel_path(w));
+	buf_truncate(&w->path, at);
+	return yes;
+}
+
+static struct entry *add_entry(struct walker *w, const char *name, bool folder)
+{
+	struct entry *e;
+
+	if (!mem_grow(&w->entries, &w->cap, w->count + 1, sizeof(*e))) {
+		w->l->failed = true;
+		return NULL;
+	}
+	e = &w->entries[w->count];
+	memset(e, 0, sizeof(*e));
+	e->folder = folder;
+	e->linked = w->linked;
+	e->name = folder ? arena_printf(&w->scratch, "%s/", name) :
+			   arena_strdup(&w->scratch, name);
+	if (!e->name)
+		return NULL;
+	w->count++;
+	return e;
+}
+
+static void add_folder(struct walker *w, const char *name)
+{
+	bool allowed = is_allowed_hidden(w, name);
+	struct entry *e;
+
+	if (!strcmp(name, ".git"))
+		return;
+	e = add_entry(w, name, true);
+	if (!e || allowed)
+		return;
+	if (name_is_tool_folder(name))
+		e->skip = "folder of a tool, ignored by default";
+	else if (name[0] == '.')
+		e->skip = "hidden folder; allowHidden lets it in";
+}
+
+static void add_file(struct walker *w, const char *name)
+{
+	const char *media;
+	struct entry *e;
+
+	if (name_is_temp(name) || !is_wanted(w, name, &media))
+		return;
+	e = add_entry(w, name, false);
+	if (!e)
+		return;
+	if (name[0] == '.' && !is_allowed_hidden(w, name))
+		e->skip = "hidden file; allowHidden lets it in";
+	else if (name_is_conflict(name))
+		e->skip = "copy left by a synchronisation conflict";
+	else
+		e->skip = media;
+}
+
+static void stat_entry(struct walker *w, struct entry *e,
+		       const struct stat *st)
+{
+	int64_t max = w->o->max_file_bytes > 0 ? w->o->max_file_bytes :
+						 SOURCE_MAX_FILE_BYTES;
+
+	list_stat_take(&e->st, st);
+	if (st->st_size <= max || e->skip)
+		return;
+	e->failed = true;
+	e->skip = arena_printf(w->a, "has %lld bytes, more than the %lld that "
+			       "maxFileBytes allows", (long long)st->st_size,
+			       (long long)max);
+}
+
+/* A root that was declared is walked by itself; its link is no news. */
+static bool is_root(const struct walker *w, const struct stat *st)
+{
+	for (int i = 0; i < w->root_count; i++)
+		if (w->roots[i].fd >= 0 && !w->roots[i].single &&
+		    w->more[i].dev == (uint64_t)st->st_dev &&
+		    w->more[i].inode == (uint64_t)st->st_ino)
+			return true;
+	return false;
+}
+
+static void add_link(struct walker *w, int fd, const char *name)
+{
+	const char *media = NULL;
+	struct stat st;
+	bool there = fstatat(fd, name, &st, 0) == 0, folder;
+	struct entry *e;
+
+	folder = there && S_ISDIR(st.st_mode);
+	if (!strcmp(name, ".git") || name_is_temp(name) ||
+	    (folder ? is_root(w, &st) : !is_wanted(w, name, &media)))
+		return;
+	if (folder && w->o->follow_links) {
+		size_t before = w->count;
+
+		add_folder(w, name);
+		if (w->count > before)
+			w->entries[before].later = true;
+		return;
+	}
+	e = add_entry(w, name, folder);
+	if (!e)
+		return;
+	e->linked = true;
+	if (!w->o->follow_links)
+		e->skip = by_link;
+	else if (!there)
+		e->skip = "symbolic link that leads nowhere";
+	else if (!S_ISREG(st.st_mode))
+		e->skip = "not a regular file";
+	else if (media)
+		e->skip = media;
+	else
+		stat_entry(w, e, &st);
+}
+
+static void add_other(struct walker *w, const char *name)
+{
+	const char *media;
+	struct entry *e;
+
+	if (name_is_temp(name) || !is_wanted(w, name, &media))
+		return;
+	e = add_entry(w, name, false);
+	if (e)
+		e->skip = "not a regular file";
+}
+
+static void add_by_name(struct walker *w, int fd, const struct dirent *d)
+{
+	const char *name = d->d_name;
+	enum type type;
+	int nr;
+
+	if (name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2])))
+		return;
+	if (!entry_type(&type, fd, d))
+		return;
+	nr = name[0] == '.' ? name_ignore_file(name) : -1;
+	if (nr >= 0 && (type == TYPE_FILE || type == TYPE_LINK))
+		w->ignore_files |= 1u << nr;
+	switch (type) {
+	case TYPE_FOLDER:
+		add_folder(w, name);
+		break;
+	case TYPE_FILE:
+		add_file(w, name);
+		break;
+	case TYPE_LINK:
+		add_link(w, fd, name);
+		break;
+	case TYPE_OTHER:
+		add_other(w, name);
+		break;
+	}
+}
+
+/* ---- one folder ------------------------------------------------------- */
+
+/* An ignore file whose rules do not count is said, not passed over. */
+static void ignore_trouble(struct walker *w, const char *shown,
+			   const char *message)
+{
+	struct source_file *f = list_add(w->l, shown, 0, w->root);
+
+	if (!f)
+		return;
+	f->skip = arena_printf(w->a, "its rules do not count: %s", message);
+	f->failed = true;
+}
+
+static void ignore_file(struct walker *w, struct ignore *ig, int fd,
+			const char *name)
+{
+	const char *shown = arena_printf(&w->scratch, "%s%s",
+					 buf_str(&w->path), name);
+	struct buf text = BUF_INIT(MAX_IGNORE_BYTES);
+	struct remem_err e;
+	int f = openat(fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (!shown)
+		goto out;
+	if (f < 0) {
+		fail_errno(&e, REMEM_EIO, errno, "cannot open '%s'", name);
+		ignore_trouble(w, shown, e.message);
+	} else if (file_read_fd(&text, f, name, &e)) {
+		ignore_trouble(w, shown, e.message);
+	} else {
+		ignore_add(ig, &w->scratch, shown, buf_str(&text), text.len);
+	}
+out:
+	buf_release(&text);
+	if (f >= 0)
+		close(f);
+}
+
+/* The rules for this folder: those above, and its own ignore files'. */
+static const struct ignore *ignore_files(struct walker *w, int fd,
+					 const struct ignore *above)
+{
+	struct ignore *ig;
+
+	if (!w->ignore_files)
+		return above;
+	ig = ignore_new(&w->scratch, above, rel_path(w));
+	for (int i = 0; ig && name_ignore_files[i]; i++)
+		if (w->ignore_files & (1u << i))
+			ignore_file(w, ig, fd, name_ignore_files[i]);
+	return ig ? ig : above;
+}
+
+static void ignore_entry(struct walker *w, struct entry *e,
+			 const struct ignore *ig)
+{
+	size_t at = w->path.len, n = strlen(e->name);
+	const char *from;
+
+	buf_add(&w->path, e->name, n - e->folder);
+	from = ignore_match(ig, rel_path(w), e->folder);
+	buf_truncate(&w->path, at);
+	if (from)
+		e->skip = arena_printf(w->a, "ignored by %s", from);
+}
+
+/* Stats notes and drops those that are gone. fd: of their folder. */
+static void judge(struct walker *w, size_t first, int fd,
+		  const struct ignore *ig)
+{
+	size_t to = first;
+
+	for (size_t i = first; i < w->count && !w->path.failed; i++) {
+		struct entry e = w->entries[i];
+		struct stat st;
+
+		if (ig && !e.skip)
+			ignore_entry(w, &e, ig);
+		if (!e.skip && !e.folder && !e.st.inode) {
+			if (!fstatat(fd, e.name, &st, AT_SYMLINK_NOFOLLOW)) {
+				if (!S_ISREG(st.st_mode))
+					continue; /* replaced this moment */
+				stat_entry(w, &e, &st);
+			} else if (errno == ENOENT) {
+				continue;
+			} else {
+				e.skip = "cannot be looked at";
+				e.failed = true;
+			}
+		}
+		w->entries[to++] = e;
+	}
+	w->count = to;
+}
+
+static int by_name(const void *x, const void *y)
+{
+	const struct entry *a = x, *b = y;
+
+	return strcmp(a->name, b->name);
+}
+
+static void emit(struct walker *w, const struct entry *e)
+{
+	const struct source_root *r = &w->roots[w->root];
+	size_t at = w->path.len;
+	struct source_file *f;
+
+	buf_adds(&w->path, e->name);
+	f = list_add(w->l, buf_str(&w->path), strlen(r->prefix), w->root);
+	buf_truncate(&w->path, at);
+	if (!f)
+		return;
+	list_stat_put(f, &e->st);
+	f->skip = e->skip;
+	f->failed = e->failed;
+	f->linked = e->linked;
+}
+
+/* The folder w->path cannot be read (any more): what the index has stays. */
+static void unread(struct walker *w, const char *why)
+{
+	struct source_root *r = &w->roots[w->root];
+	const char *path = arena_strdup(w->a, w->path.len ?
+					buf_str(&w->path) : "./");
+	struct source_file *f;
+
+	if (!path)
+		return;
+	r->incomplete = true;
+	if (!r->problem)
+		r->problem = arena_printf(w->a, "'%s' %s", path, why);
+	list_unread(w->l, w->path.len ? path : "");
+	f = list_add(w->l, path, strlen(r->prefix) <= strlen(path) ?
+		     strlen(r->prefix) : 0, w->root);
+	if (f) {
+		f->skip = arena_printf(w->a, "%s; what the index has of it "
+				       "stays", why);
+		f->failed = true;
+	}
+}
+
+static void unread_errno(struct walker *w, int errnum)
+{
+	struct remem_err e;
+
+	fail_errno(&e, REMEM_EIO, errnum, "cannot be read");
+	unread(w, e.message);
+}
+
+/* The folder w->path, opened; NULL: gone, or noted as not readable. */
+static DIR *open_folder(struct walker *w)
+{
+	struct source_root *r = &w->roots[w->root];
+	size_t n = strlen(rel_path(w));
+	char *rel = arena_strndup(&w->scratch, n ? rel_path(w) : ".",
+				  n ? n - 1 : 1);
+	struct remem_err e;
+	DIR *d = NULL;
+	int fd;
+
+	if (!rel)
+		return NULL;
+	if (w->linked) {
+		fd = openat(r->fd, rel, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	} else {
+		fd = file_open_beneath(r->fd, rel, &e);
+		/* A link by now: listed as one by the next walk. */
+		if (fd == REMEM_EPERM)
+			return NULL;
+		if (fd == REMEM_ENOTFOUND)
+			return NULL;
+		if (fd < 0)
+			fd = openat(r->fd, rel, O_RDONLY | O_DIRECTORY |
+				    O_NOFOLLOW | O_CLOEXEC); /* for errno */
+	}
+	if (fd >= 0)
+		d = fdopendir(fd);
+	if (!d && errno != ENOENT && errno != ENOTDIR)
+		unread_errno(w, errno);
+	if (!d && fd >= 0)
+		close(fd);
+	return d;
+}
+
+/* False when the folder has been walked before. Only asked below links. */
+static bool first_visit(struct walker *w, int fd)
+{
+	struct stat st;
+
+	if (!w->o->follow_links || fstat(fd, &st))
+		return true;
+	return list_ids_add(&w->seen, (uint64_t)st.st_dev,
+			    (uint64_t)st.st_ino, 0) == LIST_NEW || !w->linked;
+}
+
+static void read_folder(struct walker *w, DIR *d)
+{
+	struct dirent *e;
+
+	w->ignore_files = 0;
+	for (;;) {
+		errno = 0;
+		e = readdir(d);
+		if (!e)
+			break;
+		add_by_name(w, dirfd(d), e);
+	}
+	if (errno)
+		unread_errno(w, errno);
+}
+
+static void wait_link(struct walker *w, const char *name,
+		      const struct ignore *ig)
+{
+	struct pending_link *p;
+
+	w->links = arena_grow(&w->scratch, w->links, &w->link_cap,
+			      w->link_count + 1, sizeof(*p));
+	if (!w->links)
+		return;
+	p = &w->links[w->link_count++];
+	p->root = w->root;
+	p->ig = ig;
+	p->path = arena_printf(&w->scratch, "%s%s", buf_str(&w->path), name);
+}
+
+static void walk_folder(struct walker *w, const struct ignore *above);
+
+static void walk_entries(struct walker *w, size_t first,
+			 const struct ignore *ig)
+{
+	size_t end = w->count, at = w->path.len;
+
+	for (size_t i = first; i < end && !walk_failed(w); i++) {
+		struct entry e = w->entries[i]; /* the stack may move */
+
+		if (!e.folder || e.skip) {
+			emit(w, &e);
+			continue;
+		}
+		if (e.later) {
+			wait_link(w, e.name, ig);
+			continue;
+		}
+		buf_adds(&w->path, e.name);
+		walk_folder(w, ig);
+		buf_truncate(&w->path, at);
+	}
+}
+
+/* Walks w->path. Recursion is bounded by MAX_DEPTH; frames are small. */
+static void walk_folder(struct walker *w, const struct ignore *above)
+{
+	size_t first = w->count;
+	const struct ignore *ig;
+	DIR *d;
+
+	if (w->depth >= MAX_DEPTH) {
+		unread(w, "is more than 128 folders deep");
+		return;
+	}
+	d = open_folder(w);
+	if (!d)
+		return;
+	if (!first_visit(w, dirfd(d))) {
+		closedir(d);
+		return;
+	}
+	w->depth++;
+	w->folders++;
+	read_folder(w, d);
+	ig = ignore_files(w, dirfd(d), above);
+	judge(w, first, dirfd(d), ig);
+	closedir(d);
+	if (!walk_failed(w)) {
+		if (w->count - first > 1)
+			qsort(w->entries + first, w->count - first,
+			      sizeof(*w->entries), by_name);
+		walk_entries(w, first, ig);
+	}
+	w->count = first;
+	w->depth--;
+}
+
+/* ---- roots ------------------------------------------------------------ */
+
+/* One file or folder of the workspace itself, by its fixed name. */
+static void walk_fixed(struct walker *w, const char *name, bool folder,
+		       const struct ignore *ig)
+{
+	int fd = w->roots[w->root].fd;
+	size_t first = w->count, at = w->path.len;
+	struct stat st;
+	enum type type;
+
+	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW)) {
+		buf_adds(&w->path, name);
+		if (errno != ENOENT)
+			unread_errno(w, errno);
+		buf_truncate(&w->path, at);
+		return;
+	}
+	type = type_of(st.st_mode);
+	if (type == TYPE_LINK) {
+		add_link(w, fd, name);
+		/* "memory" that leads nowhere is said as well. */
+		if (folder && w->count == first && fstatat(fd, name, &st, 0) &&
+		    add_entry(w, name, false))
+			w->entries[first].skip =
+				"symbolic link that leads nowhere";
+	} else if (folder && type == TYPE_FOLDER) {
+		add_entry(w, name, true);
+	} else if (!folder && type == TYPE_FILE) {
+		struct entry *e = add_entry(w, name, false);
+
+		if (e)
+			stat_entry(w, e, &st);
+	} else {
+		struct entry *e = add_entry(w, name, false);
+
+		if (e)
+			e->skip = folder ? "not a folder" :
+					   "not a regular file";
+	}
+	walk_entries(w, first, ig);
+	w->count = first;
+}
+
+static void walk_workspace(struct walker *w)
+{
+	static const char *const files[] = { "DREAMS.md", "MEMORY.md",
+					     "USER.md", "memory.md" };
+	int fd = w->roots[0].fd;
+	const struct ignore *ig;
+
+	w->ignore_files = 0;
+	for (int i = 0; name_ignore_files[i]; i++)
+		if (!faccessat(fd, name_ignore_files[i], F_OK, 0))
+			w->ignore_files |= 1u << i;
+	/* What is declared by its name is not ignored as a whole; the rules
+	 * count below it. */
+	ig = ignore_files(w, fd, NULL);
+	for (size_t i = 0; i < ARRAY_LEN(files); i++)
+		walk_fixed(w, files[i], false, ig);
+	walk_fixed(w, "memory", true, ig);
+	w->folders++;
+}
+
+static void walk_single(struct walker *w)
+{
+	struct source_root *r = &w->roots[w->root];
+	const char *shown = w->more[w->root].shown;
+	const char *media = name_media(r->single);
+	struct entry e = { .skip = media };
+	struct source_file *f;
+	struct stat st;
+
+	if (fstatat(r->fd, r->single, &st, AT_SYMLINK_NOFOLLOW)) {
+		r->problem = "not there";
+		return;
+	}
+	if (!media && !S_ISREG(st.st_mode))
+		e.skip = "not a regular file";
+	stat_entry(w, &e, &st);
+	f = list_add(w->l, shown, 0, w->root);
+	if (!f)
+		return;
+	f->rel = r->single;
+	list_stat_put(f, &e.st);
+	f->skip = e.skip;
+	f->failed = e.failed;
+}
+
+/* A root that could not be opened is listed, so that it is not forgotten. */
+static void list_problem(struct walker *w)
+{
+	struct source_root *r = &w->roots[w->root];
+	const char *shown = w->more[w->root].shown;
+	bool slash = !r->single && r->prefix[0];
+	const char *path = slash ? r->prefix : shown;
+	struct source_file *f = list_add(w->l, path[0] ? path : "./", 0,
+					 w->root);
+
+	if (f) {
+		f->skip = arena_printf(w->a, "extra path: %s", r->problem);
+		f->failed = true;
+	}
+	if (r->incomplete)
+		list_unread(w->l, path);
+}
+
+static void walk_extra(struct walker *w)
+{
+	struct source_root *r = &w->roots[w->root];
+	size_t before = w->l->count;
+
+	if (r->fd < 0) {
+		list_problem(w);
+		return;
+	}
+	if (r->single) {
+		walk_single(w);
+		if (r->problem)
+			list_problem(w);
+		return;
+	}
+	walk_folder(w, NULL);
+	if (w->l->count == before && !r->problem && !walk_failed(w)) {
+		r->problem = "no note in it";
+		list_problem(w);
+	}
+}
+
+static void follow_links(struct walker *w)
+{
+	w->linked = true;
+	list_ids_add(&w->seen, w->more[0].dev, w->more[0].inode, 0);
+	for (size_t i = 0; i < w->link_count && !walk_failed(w); i++) {
+		struct pending_link p = w->links[i];
+
+		if (!p.path)
+			break;
+		w->root = p.root;
+		buf_reset(&w->path);
+		buf_adds(&w->path, p.path);
+		walk_folder(w, p.ig);
+	}
+}
+
+static void walk_roots(struct walker *w)
+{
+	for (int i = 0; i < w->root_count && !walk_failed(w); i++) {
+		w->root = i;
+		buf_reset(&w->path);
+		buf_adds(&w->path, w->roots[i].prefix);
+		if (i)
+			walk_extra(w);
+		else
+			walk_workspace(w);
+	}
+	if (w->link_count && !walk_failed(w))
+		follow_links(w);
+}
+
+int source_walk(struct source_list *out, struct arena *a,
+		const struct source_opts *o, struct remem_err *err)
+{
+	struct list l = { 0 };
+	struct walker w = { 0 };
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	l.a = w.a = a;
+	w.l = &l;
+	w.o = o;
+	buf_init(&w.path, 0);
+	arena_init(&w.scratch, 0);
+	rc = roots_open(&w.roots, &w.more, &w.root_count, a, o, err);
+	if (rc)
+		goto out;
+	walk_roots(&w);
+	/* What was read before a removal of the whole must remove nothing. */
+	if (!walk_failed(&w) && access(o->workspace, F_OK)) {
+		rc = file_fail(err, errno, "open workspace", o->workspace);
+		goto out;
+	}
+	if (!walk_failed(&w))
+		list_finish(&l);
+	if (!walk_failed(&w))
+		list_give(out, &l);
+	if (walk_failed(&w)) {
+		rc = fail_nomem(err);
+		goto out;
+	}
+	out->roots = w.roots;
+	out->root_count = w.root_count;
+	out->folders = w.folders;
+out:
+	if (rc)
+		roots_close(w.roots, w.root_count);
+	list_ids_release(&w.seen);
+	mem_free(w.entries);
+	buf_release(&w.path);
+	arena_release(&w.scratch);
+	list_release(&l);
+	return rc;
+}
+
+void source_list_release(struct source_list *l)
+{
+	if (!l)
+		return;
+	roots_close(l->roots, l->root_count);
+	l->root_count = 0;
+	l->count = 0;
+}
