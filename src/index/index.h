@@ -12,6 +12,26 @@
 #include "store/store.h"
 #include "text/note.h"
 
+/* The embedder as the vectors phase sees it: embed.h, or a test's own. */
+struct index_embed_ops {
+	const struct embed_info *(*info)(struct embedder *e);
+	const char *(*off)(struct embedder *e);
+	int (*documents)(struct embedder *e, const struct embed_item *items,
+			 size_t n,
+			 int (*done)(void *ctx,
+				     const struct embed_item *const *items,
+				     const float *vecs, size_t n, int dims),
+			 void (*refused)(void *ctx,
+					 const struct embed_item *item,
+					 const char *reason),
+			 bool (*cancel)(void *ctx), void *ctx,
+			 struct remem_err *err);
+	int64_t (*tokens)(struct embedder *e, const char *text, size_t len);
+	double (*price)(struct embedder *e);
+	int (*probe)(struct embedder *e, int64_t *took_ms,
+		     struct remem_err *err);
+};
+
 struct index_opts {
 	const char *dir; /* of the store */
 	const char *backend; /* "sqlite" */
@@ -19,6 +39,7 @@ struct index_opts {
 	struct note_opts note; /* curated is set by file */
 	bool unit_chunk; /* embedding.unit: chunk */
 	struct embedder *embedder; /* NULL: no vectors */
+	const struct index_embed_ops *embed_ops; /* NULL: those of embed.h */
 	bool force, dry_run, text_only;
 	int wait_ms; /* for the lock */
 	int vector_budget_ms; /* 0: no bound */
@@ -47,12 +68,20 @@ struct index_report { /* in the arena given to index_run */
 	int64_t took_ms, scan_ms, text_ms, vector_ms;
 };
 
+/*
+ * Brings the index up to date, in the calling thread; r is filled as far as it
+ * went also on failure. REMEM_EBUSY: another process is at it and wait_ms has
+ * passed. REMEM_ECANCELLED: progress asked to stop. REMEM_ENOTFOUND: there is
+ * no workspace; nothing was removed. A damaged index is rebuilt.
+ */
 int index_run(struct index_report *r, struct arena *a,
 	      const struct index_opts *o, struct remem_err *err);
 
 /*
  * What differs between disk and index, without writing: for status and for
  * the sync before a search. *dirty counts files to add, change or remove.
+ * s NULL: there is no index yet. *list is what the walk found; the caller
+ * releases it also after a failure.
  */
 int index_dirty(int64_t *dirty, struct source_list *list, struct arena *a,
 		struct store *s, const struct source_opts *o,

@@ -1,0 +1,434 @@
+/*
+ * A run: lock, walk, plan, text, vectors. The walk is repeated until it finds
+ * what the index holds, so that what was written, moved or deleted meanwhile
+ * is in too; that is seen by one digest over all stamps, which also makes a
+ * run without changes cost hardly more than the walk.
+ *
+ * Another cut (versions of terms and notes, settings of chunks) and --force
+ * make a new generation: readers keep the old one until it is published, and
+ * vectors come over by their keys. It is published before what is missing is
+ * embedded, so that a killed run keeps each vector it paid for.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "index/stamp.h"
+#include "index/sync.h"
+#include "text/term.h"
+
+#define MAX_ROUNDS 4 /* a workspace that never rests is left to the next run */
+#define LONG_VECTORS_MS 300 /* then it is worth to look at the files again */
+
+void sync_skip(struct sync *y, const char *path, const char *reason)
+{
+	struct index_report *r = y->r;
+
+	/* The last place is given to files of later rounds as well. */
+	if (r->skip_count >= SYNC_MAX_SKIPS)
+		return;
+	r->skips = arena_grow(y->a, r->skips, &y->skip_cap,
+			      (size_t)r->skip_count + 1, sizeof(*r->skips));
+	if (!r->skips) {
+		r->skip_count = 0;
+		return;
+	}
+	r->skips[r->skip_count].path = arena_strdup(y->a, path);
+	r->skips[r->skip_count++].reason = arena_strdup(y->a, reason);
+}
+
+/* Settings that decide how files are cut; another text, another cut. */
+static void settings_text(char out[96], const struct index_opts *o)
+{
+	snprintf(out, 96, "chunk %d overlap %d passage %d",
+		 o->note.chunk_tokens, o->note.overlap_tokens,
+		 o->note.passage_tokens);
+}
+
+static int64_t ms_since(int64_t start_ns)
+{
+	return (clock_mono_ns() - start_ns) / 1000000;
+}
+
+/* ---- one round -------------------------------------------------------- */
+
+static void round_end(struct sync *y)
+{
+	source_list_release(&y->list);
+	arena_reset(&y->round);
+}
+
+static void list_skipped(struct sync *y)
+{
+	y->r->skip_count = 0;
+	y->failures = y->files = 0;
+	y->untrusted = false;
+	for (size_t i = 0; i < y->list.count; i++) {
+		const struct source_file *f = &y->list.files[i];
+
+		if (f->skip)
+			sync_skip(y, f->path, f->skip);
+		else
+			y->files++;
+		y->failures += f->failed;
+	}
+}
+
+static int round_walk(struct sync *y, struct remem_err *err)
+{
+	int64_t start = clock_mono_ns();
+	int rc = source_walk(&y->list, &y->round, y->o->source, err);
+
+	y->r->scan_ms += ms_since(start);
+	if (!rc)
+		list_skipped(y);
+	return rc;
+}
+
+static int meta_put(struct sync *y, const char *key, const char *value,
+		    struct remem_err *err)
+{
+	file_fault_step();
+	return y->s->ops->meta_set(y->s, key, value, err);
+}
+
+/* What was walked is now what the index holds. */
+static int round_keep(struct sync *y, struct remem_err *err)
+{
+	struct store *s = y->s;
+	char settings[96], digest[STAMP_HEX], now[24];
+	bool whole = !y->failures && !y->untrusted;
+	int rc;
+
+	settings_text(settings, y->o);
+	stamp_digest(digest, &y->list);
+	snprintf(now, sizeof(now), "%" PRId64, clock_now_ms());
+	if ((rc = s->ops->begin(s, err)))
+		return rc;
+	if ((rc = meta_put(y, "settings", settings, err)) ||
+	    (rc = meta_put(y, "digest", whole ? digest : NULL, err)) ||
+	    (rc = meta_put(y, "indexed_at_ms", now, err))) {
+		s->ops->rollback(s);
+		return rc;
+	}
+	file_fault_step();
+	return s->ops->commit(s, err);
+}
+
+static bool is_settled(struct sync *y)
+{
+	char digest[STAMP_HEX];
+	const char *kept = y->s->ops->meta_get(y->s, &y->round, "digest");
+
+	if (!kept)
+		return false;
+	stamp_digest(digest, &y->list);
+	return !strcmp(digest, kept);
+}
+
+/* *again: something was changed, so another look is worth it. */
+static int one_round(struct sync *y, bool *again, struct remem_err *err)
+{
+	int64_t start, before = y->writes;
+	struct index_report *r = y->r;
+	int rc = round_walk(y, err);
+
+	*again = false;
+	if (rc)
+		goto out;
+	y->rounds++;
+	if (is_settled(y)) {
+		if (y->rounds == 1)
+			r->unchanged = y->files;
+		goto out;
+	}
+	if ((rc = plan_make(&y->plan, &y->round, &y->list, y->s, err)))
+		goto out;
+	if (y->rounds == 1)
+		r->unchanged = y->plan.unchanged;
+	r->kept = y->plan.kept;
+	start = clock_mono_ns();
+	rc = sync_text(y, err);
+	r->text_ms += ms_since(start);
+	if (rc)
+		goto out;
+	*again = y->writes != before;
+	if (*again || (!y->failures && !y->untrusted))
+		rc = round_keep(y, err);
+out:
+	round_end(y);
+	return rc;
+}
+
+static int all_rounds(struct sync *y, struct remem_err *err)
+{
+	bool again = true;
+	int rc = 0;
+
+	for (int i = 0; i < MAX_ROUNDS && again && !rc; i++)
+		rc = one_round(y, &again, err);
+	return rc;
+}
+
+/* ---- the store -------------------------------------------------------- */
+
+static int open_store(struct sync *y, enum store_open_mode mode, int wait_ms,
+		      struct remem_err *err)
+{
+	const struct index_opts *o = y->o;
+	const struct store_ops *ops = store_backend(o->backend);
+	struct store_opts so = { o->dir, mode, wait_ms, TERM_VERSION,
+				 NOTE_VERSION };
+
+	if (!ops)
+		return fail(err, REMEM_EINVAL, "there is no index backend '%s'",
+			    o->backend);
+	return ops->open(&y->s, &so, err);
+}
+
+static void close_store(struct sync *y)
+{
+	if (y->s)
+		y->s->ops->close(y->s);
+	y->s = NULL;
+}
+
+/* Whether the files must be cut anew. */
+static int needs_rebuild(struct sync *y, bool *yes, struct remem_err *err)
+{
+	struct arena a = ARENA_INIT;
+	struct store_info info;
+	char settings[96];
+	const char *kept;
+	int rc = y->s->ops->info(y->s, &info, err);
+
+	if (rc)
+		return rc;
+	settings_text(settings, y->o);
+	kept = y->s->ops->meta_get(y->s, &a, "settings");
+	*yes = info.stale_cut ||
+	       (info.indexed && kept && strcmp(kept, settings));
+	rc = a.failed ? fail_nomem(err) : 0;
+	arena_release(&a);
+	return rc;
+}
+
+static int open_waiting(struct sync *y, enum store_open_mode mode, bool *waited,
+			struct remem_err *err)
+{
+	int rc = open_store(y, mode, 0, err);
+
+	if (rc != REMEM_EBUSY || !y->o->wait_ms)
+		return rc;
+	*waited = true;
+	return open_store(y, mode, y->o->wait_ms, err);
+}
+
+static int open_to_write(struct sync *y, bool *waited, struct remem_err *err)
+{
+	bool rebuild = y->o->force;
+	int rc;
+
+	if (!rebuild) {
+		rc = open_waiting(y, STORE_WRITE, waited, err);
+		if (!rc)
+			rc = needs_rebuild(y, &rebuild, err);
+		if (rc == REMEM_ECORRUPT)
+			rebuild = true;
+		else if (rc)
+			return rc;
+	}
+	if (!rebuild)
+		return 0;
+	close_store(y);
+	y->r->forced = true;
+	return open_waiting(y, STORE_REBUILD, waited, err);
+}
+
+/* ---- the whole -------------------------------------------------------- */
+
+static int run_vectors(struct sync *y, struct remem_err *err)
+{
+	int64_t start = clock_mono_ns(), done = y->r->vectors_done;
+	int rc = sync_vectors(y, false, err);
+
+	y->r->vector_ms += ms_since(start);
+	if (rc || y->r->vectors_done == done ||
+	    ms_since(start) < LONG_VECTORS_MS)
+		return rc;
+	/* What was written in these minutes; its vectors too. */
+	if ((rc = all_rounds(y, err)))
+		return rc;
+	start = clock_mono_ns();
+	rc = sync_vectors(y, false, err);
+	y->r->vector_ms += ms_since(start);
+	return rc;
+}
+
+static int publish(struct sync *y, struct remem_err *err)
+{
+	int rc = sync_vectors(y, true, err);
+
+	if (rc)
+		return rc;
+	file_fault_step();
+	return y->s->ops->publish(y->s, err);
+}
+
+static int final_info(struct sync *y, struct remem_err *err)
+{
+	struct index_report *r = y->r;
+	struct store_info info;
+	int rc = y->s->ops->info(y->s, &info, err);
+
+	if (rc)
+		return rc;
+	r->files = info.files;
+	r->indexed = info.indexed;
+	r->skipped = info.skipped;
+	r->chunks = info.chunks;
+	r->passages = info.passages;
+	r->complete = !y->failures && !y->untrusted &&
+		      (!y->o->embedder || !r->vectors_pending);
+	return 0;
+}
+
+static int run_phases(struct sync *y, struct remem_err *err)
+{
+	int64_t entries = y->o->cache_entries > 0 ? y->o->cache_entries : 50000;
+	int rc;
+
+	if ((rc = all_rounds(y, err)) ||
+	    (y->r->forced && (rc = publish(y, err))) ||
+	    (rc = run_vectors(y, err)))
+		return rc;
+	if (y->writes) {
+		file_fault_step();
+		if ((rc = y->s->ops->maintain(y->s, entries, err)))
+			return rc;
+	}
+	return final_info(y, err);
+}
+
+static void forget_counts(struct sync *y)
+{
+	struct index_report *r = y->r;
+
+	y->rounds = 0;
+	r->added = r->changed = r->renamed = r->removed = r->kept = 0;
+	r->unchanged = r->vectors_done = r->vectors_cached = 0;
+	r->vectors_refused = 0;
+}
+
+static int run_writing(struct sync *y, struct remem_err *err)
+{
+	int64_t start_ms = clock_now_ms();
+	bool waited = false;
+	int rc = open_to_write(y, &waited, err);
+
+	if (!rc)
+		rc = run_phases(y, err);
+	if (rc == REMEM_ECORRUPT && !y->r->forced) {
+		/* Derived data: what is damaged is made anew. */
+		close_store(y);
+		forget_counts(y);
+		y->r->forced = true;
+		rc = open_waiting(y, STORE_REBUILD, &waited, err);
+		if (!rc)
+			rc = run_phases(y, err);
+	}
+	if (!rc && waited && !y->writes) {
+		struct store_info info;
+
+		rc = y->s->ops->info(y->s, &info, err);
+		y->r->shared = !rc && info.indexed_at_ms >= start_ms;
+	}
+	close_store(y);
+	return rc;
+}
+
+static int run_dry(struct sync *y, struct remem_err *err)
+{
+	bool anew = y->o->force;
+	int rc = open_store(y, STORE_READ, 0, err);
+
+	if (rc && rc != REMEM_ENOTFOUND && rc != REMEM_ECORRUPT)
+		return rc;
+	if (rc)
+		y->s = NULL;
+	else if (!anew && (rc = needs_rebuild(y, &anew, err)))
+		goto out;
+	if ((rc = round_walk(y, err)) ||
+	    (rc = plan_make(&y->plan, &y->round, &y->list,
+			    anew ? NULL : y->s, err)))
+		goto out;
+	y->r->unchanged = y->plan.unchanged;
+	y->r->kept = y->plan.kept;
+	y->r->files = (int64_t)y->list.count;
+	y->r->indexed = y->files;
+	y->r->skipped = y->r->files - y->files;
+	y->r->forced = anew;
+	rc = sync_dry(y, err);
+	y->r->complete = !y->failures;
+out:
+	round_end(y);
+	close_store(y);
+	return rc;
+}
+
+static int check_opts(const struct index_opts *o, struct remem_err *err)
+{
+	if (!o->unit_chunk)
+		return 0;
+	fail(err, REMEM_ENOTSUP, "embedding.unit: chunk is not there: passages "
+				 "are embedded");
+	fail_action(err, "set embedding.unit to passage");
+	return REMEM_ENOTSUP;
+}
+
+int index_run(struct index_report *r, struct arena *a,
+	      const struct index_opts *o, struct remem_err *err)
+{
+	int64_t start = clock_mono_ns();
+	struct sync y = { .o = o, .r = r, .a = a };
+	int rc;
+
+	memset(r, 0, sizeof(*r));
+	r->dry_run = o->dry_run;
+	if ((rc = check_opts(o, err)))
+		return rc;
+	y.embed = o->embed_ops ? o->embed_ops : &sync_embed_ops;
+	arena_init(&y.round, 0);
+	progress_init(&y.progress, o->progress, o->progress_ctx);
+	rc = o->dry_run ? run_dry(&y, err) : run_writing(&y, err);
+	if (!rc && a->failed)
+		rc = fail_nomem(err);
+	arena_release(&y.round);
+	r->took_ms = ms_since(start);
+	return rc;
+}
+
+int index_dirty(int64_t *dirty, struct source_list *list, struct arena *a,
+		struct store *s, const struct source_opts *o,
+		struct remem_err *err)
+{
+	char digest[STAMP_HEX];
+	const char *kept;
+	struct plan p;
+	int rc;
+
+	*dirty = 0;
+	if ((rc = source_walk(list, a, o, err)))
+		return rc;
+	kept = s ? s->ops->meta_get(s, a, "digest") : NULL;
+	stamp_digest(digest, list);
+	if (kept && !strcmp(digest, kept))
+		return 0;
+	if ((rc = plan_make(&p, a, list, s, err)))
+		return rc;
+	*dirty = (int64_t)(p.item_count + p.gone_count);
+	return 0;
+}

@@ -1,0 +1,52 @@
+/* One run of the index: what its phases share. */
+#ifndef INDEX_SYNC_H
+#define INDEX_SYNC_H
+
+#include "base/progress.h"
+#include "index/index.h"
+#include "index/plan.h"
+
+#define SYNC_MAX_SKIPS 1000
+
+struct sync {
+	const struct index_opts *o;
+	const struct index_embed_ops *embed;
+	struct index_report *r;
+	struct arena *a; /* of the report */
+	size_t skip_cap;
+	struct store *s;
+	struct progress progress;
+	struct arena round; /* list and plan of one round */
+	struct source_list list;
+	struct plan plan;
+	int rounds;
+	int64_t files; /* to be indexed, of this round's list */
+	int64_t failures; /* of this round: files that should be indexed */
+	bool untrusted; /* some stamp of this round cannot be kept */
+	int64_t writes; /* changes to the store in this run */
+};
+
+/* Adds to the report's list of what is not indexed. */
+void sync_skip(struct sync *y, const char *path, const char *reason);
+
+/* text.c: brings rows of text in step with the plan. */
+int sync_text(struct sync *y, struct remem_err *err);
+
+/*
+ * vectors.c: links passages to vectors that are stored; unless only_link,
+ * embeds the others. A provider that fails is no error: report.degraded.
+ */
+int sync_vectors(struct sync *y, bool only_link, struct remem_err *err);
+
+/* dry.c: counts what a run would do; y->s may be NULL. */
+int sync_dry(struct sync *y, struct remem_err *err);
+
+/* input.c */
+extern const struct index_embed_ops sync_embed_ops;
+/* Whether the heading goes before the text. */
+bool sync_heading_counts(const struct store_passage *p, int64_t files);
+/* With or without it, whatever it says. */
+const char *sync_input(struct arena *a, const struct store_passage *p,
+		       const char *text, bool heading, size_t *len);
+
+#endif

@@ -1,0 +1,472 @@
+/*
+ * The vectors phase. Passages without a vector come from the store in
+ * portions, newest first. Those whose input was embedded before are linked;
+ * the others go to the embedder, which packs requests over the whole portion.
+ * Each answered request is one transaction: what was paid for is kept. Equal
+ * inputs share one vector.
+ *
+ * Both inputs are looked up, with the heading and without: whether a heading
+ * is common may have changed since, and that alone embeds nothing again.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/file.h"
+#include "index/sync.h"
+
+#define PORTION 8192 /* passages; large, so that few requests go half empty */
+#define LINK_BATCH 2048 /* links in one transaction */
+
+struct group { /* passages with one key */
+	unsigned char key[SHA256_BYTES];
+	const char *input;
+	size_t len;
+	enum script script;
+	int first, count; /* of portion.members */
+	int newest; /* lowest place in the portion */
+	bool have;
+};
+
+struct portion {
+	struct arena a;
+	struct store_passage *passages;
+	const char **texts;
+	int count;
+	struct group *groups;
+	int group_count;
+	int64_t *members; /* passage ids by group */
+};
+
+struct vector_run {
+	struct sync *y;
+	struct embedder *e;
+	const struct embed_info *info;
+	int fp;
+	int64_t files;
+	int64_t deadline_ns; /* 0: none */
+	struct portion p;
+	bool stopped, out_of_time;
+	int rc; /* of the store, in a callback */
+	struct remem_err err;
+	int64_t moved; /* passages dealt with in this portion */
+};
+
+/* ---- grouping --------------------------------------------------------- */
+
+struct choice { /* of one passage */
+	unsigned char key[SHA256_BYTES];
+	const char *input;
+	size_t len;
+	int passage;
+	bool have;
+};
+
+static int by_key(const void *x, const void *y)
+{
+	const struct choice *a = x, *b = y;
+	int c = memcmp(a->key, b->key, SHA256_BYTES);
+
+	return c ? c : a->passage - b->passage;
+}
+
+static int by_newest(const void *x, const void *y)
+{
+	const struct group *a = x, *b = y;
+
+	return a->newest - b->newest;
+}
+
+/* Both inputs of each passage: keys[2i] the one to be embedded now, and
+ * keys[2i + 1] the other (the same where there is no other). */
+static int choose(struct vector_run *v, struct choice *c,
+		  unsigned char (*keys)[SHA256_BYTES], struct remem_err *err)
+{
+	struct portion *p = &v->p;
+	struct store *s = v->y->s;
+	bool *have = ARENA_ARRAY(&p->a, bool, (size_t)p->count * 2);
+	int rc;
+
+	for (int i = 0; i < p->count && !p->a.failed; i++) {
+		const struct store_passage *sp = &p->passages[i];
+		bool with = sync_heading_counts(sp, v->files);
+		/* heading_files 0 asks about the words alone. */
+		struct store_passage rare = *sp;
+		const char *other;
+		size_t len;
+
+		rare.heading_files = 0;
+		c[i].passage = i;
+		c[i].input = sync_input(&p->a, sp, p->texts[i], with,
+					&c[i].len);
+		if (!c[i].input)
+			break;
+		index_key(keys[2 * i], v->info->fingerprint,
+			  v->info->document_prefix, c[i].input, c[i].len);
+		memcpy(keys[2 * i + 1], keys[2 * i], SHA256_BYTES);
+		if (!sync_heading_counts(&rare, v->files))
+			continue;
+		other = sync_input(&p->a, sp, p->texts[i], !with, &len);
+		if (other)
+			index_key(keys[2 * i + 1], v->info->fingerprint,
+				  v->info->document_prefix, other, len);
+	}
+	if (p->a.failed)
+		return fail_nomem(err);
+	rc = s->ops->vectors_have(s, v->fp,
+				  (const unsigned char (*)[SHA256_BYTES])keys,
+				  p->count * 2, have, err);
+	for (int i = 0; i < p->count && !rc; i++) {
+		int k = 2 * i + (!have[2 * i] && have[2 * i + 1]);
+
+		memcpy(c[i].key, keys[k], SHA256_BYTES);
+		c[i].have = have[k];
+	}
+	return rc;
+}
+
+static int make_groups(struct vector_run *v, struct remem_err *err)
+{
+	struct portion *p = &v->p;
+	size_t n = (size_t)p->count;
+	struct choice *c = ARENA_ARRAY(&p->a, struct choice, n);
+	unsigned char (*keys)[SHA256_BYTES] =
+		arena_array(&p->a, n * 2, SHA256_BYTES);
+	int rc;
+
+	p->groups = ARENA_ARRAY(&p->a, struct group, n);
+	p->members = ARENA_ARRAY(&p->a, int64_t, n);
+	p->group_count = 0;
+	if (p->a.failed)
+		return fail_nomem(err);
+	if ((rc = choose(v, c, keys, err)))
+		return rc;
+	qsort(c, n, sizeof(*c), by_key);
+	for (int i = 0; i < p->count; i++) {
+		struct group *g = &p->groups[p->group_count];
+
+		p->members[i] = p->passages[c[i].passage].id;
+		if (i && !memcmp(c[i].key, g[-1].key, SHA256_BYTES)) {
+			g[-1].count++;
+			continue;
+		}
+		memcpy(g->key, c[i].key, SHA256_BYTES);
+		g->input = c[i].input;
+		g->len = c[i].len;
+		g->have = c[i].have;
+		g->script = p->passages[c[i].passage].script;
+		g->newest = c[i].passage;
+		g->first = i;
+		g->count = 1;
+		p->group_count++;
+	}
+	qsort(p->groups, (size_t)p->group_count, sizeof(*p->groups),
+	      by_newest);
+	return 0;
+}
+
+/* ---- storing ---------------------------------------------------------- */
+
+static int store_items(struct vector_run *v, const struct store_vec_item *items,
+		       int n, struct remem_err *err)
+{
+	struct store *s = v->y->s;
+	int rc;
+
+	file_fault_step();
+	if ((rc = s->ops->begin(s, err)))
+		return rc;
+	rc = s->ops->vectors_put(s, v->fp, items, n, err);
+	file_fault_step();
+	if (rc)
+		s->ops->rollback(s);
+	else
+		rc = s->ops->commit(s, err);
+	for (int i = 0; i < n && !rc; i++)
+		v->moved += items[i].passage_count;
+	v->y->writes++;
+	return rc;
+}
+
+static void fill_item(struct store_vec_item *it, const struct portion *p,
+		      const struct group *g, const float *vec)
+{
+	it->passages = p->members + g->first;
+	it->passage_count = g->count;
+	memcpy(it->key, g->key, SHA256_BYTES);
+	it->script = g->script;
+	it->vec = vec;
+}
+
+static int link_known(struct vector_run *v, struct remem_err *err)
+{
+	struct portion *p = &v->p;
+	struct store_vec_item *items =
+		ARENA_ARRAY(&p->a, struct store_vec_item, LINK_BATCH);
+	int n = 0, rc = 0;
+
+	if (!items)
+		return fail_nomem(err);
+	for (int i = 0; i < p->group_count && !rc; i++) {
+		if (!p->groups[i].have)
+			continue;
+		fill_item(&items[n++], p, &p->groups[i], NULL);
+		v->y->r->vectors_cached += p->groups[i].count;
+		if (n < LINK_BATCH)
+			continue;
+		rc = store_items(v, items, n, err);
+		n = 0;
+	}
+	return rc || !n ? rc : store_items(v, items, n, err);
+}
+
+static bool should_stop(void *ctx)
+{
+	struct vector_run *v = ctx;
+
+	if (v->y->progress.stop)
+		v->stopped = true;
+	if (v->deadline_ns && clock_mono_ns() >= v->deadline_ns)
+		v->out_of_time = true;
+	return v->stopped || v->out_of_time;
+}
+
+static int on_done(void *ctx, const struct embed_item *const *items,
+		   const float *vecs, size_t n, int dims)
+{
+	struct vector_run *v = ctx;
+	struct arena a = ARENA_INIT;
+	struct store_vec_item *out = ARENA_ARRAY(&a, struct store_vec_item, n);
+	int64_t passages = 0;
+
+	if (!out) {
+		v->rc = fail_nomem(&v->err);
+		goto out;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct group *g = &v->p.groups[items[i]->tag];
+
+		fill_item(&out[i], &v->p, g, vecs + i * (size_t)dims);
+		passages += g->count;
+	}
+	v->rc = store_items(v, out, (int)n, &v->err);
+	if (v->rc)
+		goto out;
+	v->y->r->vectors_done += passages;
+	/* What the receiver says is asked for by should_stop(). */
+	(void)progress_step(&v->y->progress, passages);
+out:
+	arena_release(&a);
+	return v->rc ? 1 : 0;
+}
+
+static int refuse(struct vector_run *v, const struct group *g,
+		  const char *reason, struct remem_err *err)
+{
+	struct store *s = v->y->s;
+	int rc = s->ops->begin(s, err);
+
+	if (rc)
+		return rc;
+	for (int i = 0; i < g->count && !rc; i++)
+		rc = s->ops->vector_refused(s, v->fp,
+					    v->p.members[g->first + i],
+					    reason, err);
+	if (rc)
+		s->ops->rollback(s);
+	else
+		rc = s->ops->commit(s, err);
+	if (rc)
+		return rc;
+	v->moved += g->count;
+	v->y->writes++;
+	v->y->r->vectors_refused += g->count;
+	return 0;
+}
+
+static void on_refused(void *ctx, const struct embed_item *item,
+		       const char *reason)
+{
+	struct vector_run *v = ctx;
+
+	if (!v->rc)
+		v->rc = refuse(v, &v->p.groups[item->tag], reason, &v->err);
+	(void)progress_step(&v->y->progress,
+			    v->p.groups[item->tag].count);
+}
+
+/* ---- embedding -------------------------------------------------------- */
+
+static void degrade(struct vector_run *v, const struct remem_err *why)
+{
+	struct index_report *r = v->y->r;
+
+	r->degraded = why->action[0] ?
+		arena_printf(v->y->a, "%s (%s)", why->message, why->action) :
+		arena_strdup(v->y->a, why->message);
+}
+
+/* 0 also when the provider failed: that is said in the report. */
+static int embed_rest(struct vector_run *v, bool *more, struct remem_err *err)
+{
+	struct portion *p = &v->p;
+	struct embed_item *items = ARENA_ARRAY(&p->a, struct embed_item,
+					       (size_t)p->group_count);
+	struct remem_err why = { 0 };
+	size_t n = 0;
+	int rc;
+
+	if (!items)
+		return fail_nomem(err);
+	for (int i = 0; i < p->group_count; i++) {
+		if (p->groups[i].have)
+			continue;
+		items[n].text = p->groups[i].input;
+		items[n].len = p->groups[i].len;
+		items[n++].tag = i;
+	}
+	if (!n)
+		return 0;
+	rc = v->y->embed->documents(v->e, items, n, on_done, on_refused,
+				    should_stop, v, &why);
+	if (v->rc) {
+		if (err)
+			*err = v->err;
+		return v->rc;
+	}
+	*more = rc == 0;
+	if (!rc || v->out_of_time)
+		return 0;
+	if (v->stopped)
+		return fail(err, REMEM_ECANCELLED, "stopped on request");
+	if (rc == REMEM_ENOMEM)
+		return fail_nomem(err);
+	degrade(v, &why);
+	return 0;
+}
+
+static int one_portion(struct vector_run *v, bool only_link, bool *more,
+		       struct remem_err *err)
+{
+	struct portion *p = &v->p;
+	struct store *s = v->y->s;
+	int rc;
+
+	*more = false;
+	v->moved = 0;
+	arena_reset(&p->a);
+	rc = s->ops->pending(s, &p->a, v->fp, PORTION, &p->passages,
+			     &p->texts, &p->count, err);
+	if (rc || !p->count)
+		return rc;
+	if ((rc = make_groups(v, err)) || (rc = link_known(v, err)))
+		return rc;
+	/* Linked ones make way for older ones, so another portion may link
+	 * more; one that links nothing is the end of it. */
+	*more = !only_link || v->moved;
+	if (only_link)
+		return 0;
+	if ((rc = embed_rest(v, more, err)))
+		return rc;
+	if (*more && !v->moved) {
+		*more = false;
+		v->y->r->degraded = "the provider answered without vectors";
+	}
+	return 0;
+}
+
+/* Learns what identifies the vectors, asking the provider only if it must. */
+static int find_set(struct vector_run *v, bool make, struct remem_err *err)
+{
+	struct store *s = v->y->s;
+	struct remem_err why = { 0 };
+	int64_t took;
+	int dims = 0, rc;
+
+	v->fp = 0;
+	if (v->info->fingerprint && v->info->fingerprint[0]) {
+		rc = s->ops->fingerprint_find(s, v->info->fingerprint, &v->fp,
+					      &dims, err);
+		if (rc || v->fp)
+			return rc;
+	}
+	if (!make)
+		return 0;
+	if (!v->info->dims && v->y->embed->probe(v->e, &took, &why)) {
+		degrade(v, &why);
+		return 0;
+	}
+	v->info = v->y->embed->info(v->e);
+	if ((rc = s->ops->begin(s, err)))
+		return rc;
+	rc = s->ops->fingerprint(s, v->info->fingerprint, v->info->dims,
+				 &v->fp, err);
+	if (rc) {
+		s->ops->rollback(s);
+		return rc;
+	}
+	v->y->writes++;
+	return s->ops->commit(s, err);
+}
+
+static int count_pending(struct vector_run *v, int64_t *out,
+			 struct remem_err *err)
+{
+	struct store *s = v->y->s;
+	struct store_info info;
+	int rc = s->ops->info(s, &info, err);
+
+	if (rc)
+		return rc;
+	v->files = info.indexed;
+	*out = info.passages;
+	return v->fp ? s->ops->pending_count(s, v->fp, out, err) : 0;
+}
+
+static int embed_all(struct vector_run *v, bool only_link,
+		     struct remem_err *err)
+{
+	bool more = true;
+	int rc = 0;
+
+	while (more && !rc && !should_stop(v))
+		rc = one_portion(v, only_link, &more, err);
+	if (!rc && v->stopped)
+		rc = fail(err, REMEM_ECANCELLED, "stopped on request");
+	return rc;
+}
+
+int sync_vectors(struct sync *y, bool only_link, struct remem_err *err)
+{
+	struct vector_run v = { .y = y, .e = y->o->embedder };
+	int64_t *pending = &y->r->vectors_pending, before;
+	const char *off;
+	int rc;
+
+	if (!v.e)
+		return count_pending(&v, pending, err);
+	v.info = y->embed->info(v.e);
+	off = y->embed->off(v.e);
+	if (off)
+		y->r->degraded = arena_strdup(y->a, off);
+	if ((rc = find_set(&v, false, err)) ||
+	    (rc = count_pending(&v, pending, err)))
+		return rc;
+	if (off || !*pending || y->o->text_only)
+		return 0;
+	if ((!v.fp && (rc = find_set(&v, true, err))) || !v.fp)
+		return rc;
+	if (y->o->vector_budget_ms > 0)
+		v.deadline_ns = clock_mono_ns() +
+				(int64_t)y->o->vector_budget_ms * 1000000;
+	arena_init(&v.p.a, 0);
+	before = *pending;
+	if (!only_link)
+		progress_phase(&y->progress, "vectors", before);
+	rc = embed_all(&v, only_link, err);
+	arena_release(&v.p.a);
+	if (!rc)
+		rc = count_pending(&v, pending, err);
+	return rc;
+}
