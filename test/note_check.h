@@ -9,32 +9,35 @@
 
 #include "base/hash.h"
 #include "base/utf8.h"
+#include "text/line.h"
 #include "text/note.h"
 #include "text/token.h"
 
 static char note_flaw_text[200];
 
-#define FLAW(...)                                                         \
-	do {                                                              \
+#define FLAW(...)                                                              \
+	do {                                                                   \
 		snprintf(note_flaw_text, sizeof(note_flaw_text), __VA_ARGS__); \
-		return note_flaw_text;                                    \
+		return note_flaw_text;                                         \
 	} while (0)
 
-static int note_blank(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r') || !c;
-}
-
-/* Tokens with blanks of a run beyond the fourth left out. */
+/* Tokens; a run of blanks longer than 4 bytes counts as one blank. */
 static size_t note_tokens(const char *t, size_t start, size_t end)
 {
 	char *s = malloc(end - start + 1);
-	size_t n = 0, run = 0;
+	size_t n = 0;
 
-	for (size_t i = start; i < end; i++) {
-		run = note_blank(t[i]) ? run + 1 : 0;
-		if (run <= 4)
-			s[n++] = t[i];
+	while (start < end) {
+		size_t to = skip_blank(t, start, end);
+
+		if (to - start > 4)
+			s[n++] = ' ';
+		else
+			for (size_t i = start; i < to; i++)
+				s[n++] = t[i];
+		start = to;
+		if (start < end)
+			s[n++] = t[start++];
 	}
 	n = token_estimate(s, n);
 	free(s);
@@ -70,7 +73,7 @@ static const char *note_passages_flaw(const struct note *n,
 		if (g->start < g->span_start || g->end <= g->start ||
 		    g->end > g->span_end)
 			FLAW("words of passage %d outside of its span", i);
-		if (note_blank(n->text[g->end - 1]))
+		if (byte_blank(n->text[g->end - 1]))
 			FLAW("passage %d ends with a blank", i);
 		if (note_inside_char(n, g->start) ||
 		    note_inside_char(n, g->end) ||
@@ -83,8 +86,8 @@ static const char *note_passages_flaw(const struct note *n,
 			FLAW("passage %d: first line %d, is %d", i,
 			     g->line_first, line);
 		if (g->line_last != note_line_of(n, g->end, &seen, &line))
-			FLAW("passage %d: last line %d, is %d", i,
-			     g->line_last, line);
+			FLAW("passage %d: last line %d, is %d", i, g->line_last,
+			     line);
 		if (g->heading >= n->heading_count || g->heading < -1)
 			FLAW("passage %d has no such heading", i);
 		if (g->heading >= 0 &&
@@ -124,9 +127,8 @@ static const char *note_chunks_flaw(const struct note *n,
 		    (size_t)o->chunk_tokens)
 			FLAW("chunk %d has %zu tokens", i,
 			     note_tokens(n->text, lead, c->end));
-		if (c->lead < c->start &&
-		    note_tokens(n->text, lead, c->start) >
-			    (size_t)o->overlap_tokens)
+		if (c->lead < c->start && note_tokens(n->text, lead, c->start) >
+						  (size_t)o->overlap_tokens)
 			FLAW("overlap of chunk %d is too long", i);
 		if (o->curated && c->lead != c->start)
 			FLAW("curated chunk %d overlaps", i);

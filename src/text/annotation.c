@@ -7,16 +7,23 @@
 #include "base/clock.h"
 #include "text/line.h"
 
-enum key { KEY_NONE, KEY_TRIGGER, KEY_IMPORTANCE, KEY_PROJECT, KEY_OBSERVED,
-	   KEY_STATUS, KEY_ORIGIN };
+enum key {
+	KEY_NONE,
+	KEY_TRIGGER,
+	KEY_IMPORTANCE,
+	KEY_PROJECT,
+	KEY_OBSERVED,
+	KEY_STATUS,
+	KEY_ORIGIN
+};
 
 static const struct {
 	const char *name;
 	enum key key;
 } keys[] = {
-	{ "trigger", KEY_TRIGGER },	{ "triggers", KEY_TRIGGER },
+	{ "trigger", KEY_TRIGGER },	  { "triggers", KEY_TRIGGER },
 	{ "importance", KEY_IMPORTANCE }, { "project", KEY_PROJECT },
-	{ "observed", KEY_OBSERVED },	{ "status", KEY_STATUS },
+	{ "observed", KEY_OBSERVED },	  { "status", KEY_STATUS },
 	{ "origin", KEY_ORIGIN },
 };
 
@@ -30,8 +37,7 @@ static size_t sign_at(const char *t, size_t i, size_t end, char sign,
 }
 
 /* Key that a part begins with; *value where its value begins. */
-static enum key read_key(const char *t, size_t start, size_t end,
-			 size_t *value)
+static enum key read_key(const char *t, size_t start, size_t end, size_t *value)
 {
 	size_t from = skip_blank(t, start, end), i = from, n = 0, to;
 
@@ -152,7 +158,8 @@ const struct annotations *annotation_take(struct arena *a, const char *text,
 
 		if (from == e)
 			break;
-		one = ann ? *ann : (struct annotations){ .observed = DATE_NONE };
+		one = ann ? *ann
+			  : (struct annotations){ .observed = DATE_NONE };
 		if (!read_comment(&one, a, text, from + 4, e - 3))
 			break;
 		if (!ann)

@@ -35,7 +35,8 @@ int chunk_check(const struct note_opts *o, struct remem_err *err)
 	if (o->overlap_tokens < 0 || o->overlap_tokens >= o->chunk_tokens)
 		return fail(err, REMEM_EINVAL,
 			    "an overlap of %d tokens does not go with chunks"
-			    " of %d", o->overlap_tokens, o->chunk_tokens);
+			    " of %d",
+			    o->overlap_tokens, o->chunk_tokens);
 	if (o->passage_tokens < 4)
 		return fail(err, REMEM_EINVAL,
 			    "a passage of %d tokens is too small (least: 4)",

@@ -147,11 +147,11 @@ int decode_text(struct decoded *d, struct arena *a, const char *bytes,
 	*d = (struct decoded){ "", 0, 0, 0 };
 	if (len > DECODE_MAX_BYTES)
 		return fail(err, REMEM_ELIMIT, "a note of more than 1 GiB");
-	if (len >= 2 && (!memcmp(bytes, "\xff\xfe", 2) ||
-			 !memcmp(bytes, "\xfe\xff", 2))) {
+	if (len >= 2 &&
+	    (!memcmp(bytes, "\xff\xfe", 2) || !memcmp(bytes, "\xfe\xff", 2))) {
 		d->warnings = NOTE_BOM | NOTE_UTF16;
-		rc = decode_utf16(d, a, bytes + 2, len - 2,
-				  bytes[0] == '\xfe', err);
+		rc = decode_utf16(d, a, bytes + 2, len - 2, bytes[0] == '\xfe',
+				  err);
 	} else {
 		if (len >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3)) {
 			d->warnings = NOTE_BOM;

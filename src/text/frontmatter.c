@@ -110,9 +110,8 @@ static size_t comma_at(const char *s, size_t i, size_t len)
 {
 	if (s[i] == ',')
 		return 1;
-	return bytes_at(s, i, len, "，", 3) || bytes_at(s, i, len, "、", 3)
-		       ? 3
-		       : 0;
+	return bytes_at(s, i, len, "，", 3) || bytes_at(s, i, len, "、", 3) ? 3
+									    : 0;
 }
 
 static void split_values(struct values *v, const char *s, size_t len,
@@ -124,8 +123,9 @@ static void split_values(struct values *v, const char *s, size_t len,
 	for (size_t i = 0; i < len && !commas; i++)
 		commas = comma_at(s, i, len) > 0;
 	for (size_t i = 0; i < len;) {
-		size_t n = commas ? comma_at(s, i, len)
-				  : blanks ? blank_at(s, i, len) : 0;
+		size_t n = commas   ? comma_at(s, i, len)
+			   : blanks ? blank_at(s, i, len)
+				    : 0;
 
 		if (n) {
 			add_value(v, s + from, i - from);
@@ -138,8 +138,8 @@ static void split_values(struct values *v, const char *s, size_t len,
 
 static bool is_null(const struct yaml *y)
 {
-	return !y->quoted && (!y->len || !strcmp(y->str, "~") ||
-			      !strcasecmp(y->str, "null"));
+	return !y->quoted &&
+	       (!y->len || !strcmp(y->str, "~") || !strcasecmp(y->str, "null"));
 }
 
 static void read_values(const char *const **list, int *count, struct arena *a,

@@ -15,37 +15,44 @@
 
 /* Whole words, in any case. */
 static const char *const words[] = {
-	"am", "pm", "a.m", "p.m", "utc", "gmt", "o'clock", "at", "on", "of",
-	"the", "to", "early", "late", "mid", "this", "today", "yesterday",
-	"tomorrow", "tonight", "morning", "forenoon", "noon", "midday",
-	"afternoon", "evening", "night", "midnight", "dawn", "dusk", "monday",
-	"tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
-	"mon", "tue", "tues", "wed", "thu", "thur", "thurs", "fri", "sat",
-	"sun", "january", "february", "march", "april", "may", "june", "july",
-	"august", "september", "october", "november", "december", "jan", "feb",
-	"mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
-	"st", "nd", "rd", "th",
+	"am",	     "pm",	 "a.m",	      "p.m",	  "utc",
+	"gmt",	     "o'clock",	 "at",	      "on",	  "of",
+	"the",	     "to",	 "early",     "late",	  "mid",
+	"this",	     "today",	 "yesterday", "tomorrow", "tonight",
+	"morning",   "forenoon", "noon",      "midday",	  "afternoon",
+	"evening",   "night",	 "midnight",  "dawn",	  "dusk",
+	"monday",    "tuesday",	 "wednesday", "thursday", "friday",
+	"saturday",  "sunday",	 "mon",	      "tue",	  "tues",
+	"wed",	     "thu",	 "thur",      "thurs",	  "fri",
+	"sat",	     "sun",	 "january",   "february", "march",
+	"april",     "may",	 "june",      "july",	  "august",
+	"september", "october",	 "november",  "december", "jan",
+	"feb",	     "mar",	 "apr",	      "jun",	  "jul",
+	"aug",	     "sep",	 "sept",      "oct",	  "nov",
+	"dec",	     "st",	 "nd",	      "rd",	  "th",
 };
 
 /* Units: only right behind a number. */
 static const char *const units[] = {
-	"年", "月", "日", "号", "號", "点", "點", "时", "時", "分", "秒", "半",
-	"整", "年度", "刻", "년", "월", "일", "시", "분",
+	"年", "月", "日", "号",	  "號", "点", "點", "时", "時", "分",
+	"秒", "半", "整", "年度", "刻", "년", "월", "일", "시", "분",
 };
 
 /* Words of scripts without spaces, wherever they stand. */
 static const char *const runs[] = {
-	"早上", "早晨", "清晨", "清早", "凌晨", "上午", "中午", "正午", "午前",
-	"午后", "午後", "下午", "傍晚", "晚上", "晚间", "晚間", "夜里", "夜裡",
-	"夜间", "夜間", "深夜", "半夜", "午夜", "今天", "今日", "昨天", "昨日",
-	"明天", "今晚", "昨晚", "今早", "星期", "礼拜", "禮拜", "曜日",
-	"朝", "昼", "夕方", "夜", "오전", "오후", "아침", "저녁", "밤", "정오",
-	"월요일", "화요일", "수요일", "목요일", "금요일", "토요일", "일요일",
+	"早上",	  "早晨",   "清晨",   "清早",	"凌晨",	  "上午",   "中午",
+	"正午",	  "午前",   "午后",   "午後",	"下午",	  "傍晚",   "晚上",
+	"晚间",	  "晚間",   "夜里",   "夜裡",	"夜间",	  "夜間",   "深夜",
+	"半夜",	  "午夜",   "今天",   "今日",	"昨天",	  "昨日",   "明天",
+	"今晚",	  "昨晚",   "今早",   "星期",	"礼拜",	  "禮拜",   "曜日",
+	"朝",	  "昼",	    "夕方",   "夜",	"오전",	  "오후",   "아침",
+	"저녁",	  "밤",	    "정오",   "월요일", "화요일", "수요일", "목요일",
+	"금요일", "토요일", "일요일",
 };
 
 static const char *const numerals[] = {
-	"一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "〇", "零",
-	"廿", "两", "兩", "百", "千", "初", "第",
+	"一", "二", "三", "四", "五", "六", "七", "八", "九", "十",
+	"〇", "零", "廿", "两", "兩", "百", "千", "初", "第",
 };
 
 /* Days as they follow 周, 週, 星期; and those of the Japanese week. */
@@ -59,9 +66,15 @@ static size_t longest(const char *s, size_t len, const char *const *list,
 {
 	size_t best = 0;
 
+	if (len < 3 || s[0] >= 0) /* the lists have no ASCII */
+		return 0;
 	for (size_t i = 0; i < count; i++) {
-		size_t n = strlen(list[i]);
+		size_t n;
 
+		if (list[i][0] != s[0] || list[i][1] != s[1] ||
+		    list[i][2] != s[2])
+			continue;
+		n = strlen(list[i]);
 		if (n > best && n <= len && !memcmp(s, list[i], n))
 			best = n;
 	}
@@ -75,8 +88,8 @@ static size_t weekday_at(const char *s, size_t len)
 {
 	static const char *const week[] = { "周", "週", "星期", "礼拜",
 					    "禮拜" };
-	static const char *const stars[] = { "月", "火", "水", "木", "金",
-					     "土", "日" };
+	static const char *const stars[] = { "月", "火", "水", "木",
+					     "金", "土", "日" };
 	size_t n = LONGEST(s, len, week), m;
 
 	if (n) {
@@ -102,9 +115,9 @@ static size_t word_at(const char *s, size_t len, bool number)
 {
 	size_t n = 0;
 
-	while (n < len && (is_letter(s[n]) ||
-			   ((s[n] == '\'' || s[n] == '.') && n + 1 < len &&
-			    is_letter(s[n + 1]))))
+	while (n < len &&
+	       (is_letter(s[n]) || ((s[n] == '\'' || s[n] == '.') &&
+				    n + 1 < len && is_letter(s[n + 1]))))
 		n++;
 	if (n == 1 && number && strchr("hHtTzZ", s[0]))
 		return 1;

@@ -83,8 +83,8 @@ static void read_line(struct line *l, const char *t, size_t pos, size_t len)
 	l->next = l->end < len ? l->end + 1 : len;
 	l->indent = 0;
 	l->first = pass_indent(t, pos, l->end, &l->indent);
-	while (quotes < MAX_QUOTES && l->first < l->end &&
-	       t[l->first] == '>' && l->indent < CODE_INDENT) {
+	while (quotes < MAX_QUOTES && l->first < l->end && t[l->first] == '>' &&
+	       l->indent < CODE_INDENT) {
 		quotes++;
 		l->first++;
 		if (l->first < l->end && t[l->first] == ' ')
@@ -114,8 +114,8 @@ static void close_block(struct reader *r)
 	r->open = OPEN_NONE;
 }
 
-static void open_block(struct reader *r, enum open open,
-		       enum passage_kind kind, size_t start)
+static void open_block(struct reader *r, enum open open, enum passage_kind kind,
+		       size_t start)
 {
 	if (open != OPEN_ITEM)
 		r->depth = 0;
@@ -295,7 +295,7 @@ static void go_to(struct reader *r, const struct line *l, int number)
 
 static bool try_fence(struct reader *r)
 {
-	size_t marks = fence_marks(r), start = r->l.start, first, words;
+	size_t marks = fence_marks(r), first, words;
 	struct line close;
 	int number, line;
 
@@ -311,7 +311,7 @@ static bool try_fence(struct reader *r)
 		line += line_feeds(r->t, first, words);
 		while (words > first && r->t[words - 1] != '\n')
 			words--;
-		add_block(r, PASSAGE_CODE, start, words, close.start, line);
+		add_block(r, PASSAGE_CODE, words, words, close.start, line);
 	}
 	go_to(r, &close, number);
 	add_gap(r);
@@ -408,8 +408,8 @@ static bool try_table(struct reader *r)
 {
 	struct line below;
 
-	if (r->l.next >= r->len ||
-	    !strchr("|:- \t>", r->t[r->l.next]) || !r->t[r->l.next] ||
+	if (r->l.next >= r->len || !strchr("|:- \t>", r->t[r->l.next]) ||
+	    !r->t[r->l.next] ||
 	    !memchr(r->t + r->l.first, '|', r->l.end - r->l.first))
 		return false;
 	read_line(&below, r->t, r->l.next, r->len);
@@ -555,8 +555,16 @@ static void text_line(struct reader *r)
 static bool may_begin_block(char c)
 {
 	switch (c) {
-	case '#': case '-': case '*': case '+': case '_': case '`':
-	case '~': case '<': case '=': case '\xe2': /* • */
+	case '#':
+	case '-':
+	case '*':
+	case '+':
+	case '_':
+	case '`':
+	case '~':
+	case '<':
+	case '=':
+	case '\xe2': /* • */
 		return true;
 	default:
 		return byte_digit(c);

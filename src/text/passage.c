@@ -1,6 +1,7 @@
 /* Passages: cutting blocks, keeping the partition and the bounds. */
 #include "text/passage.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -37,15 +38,19 @@ void passages_init(struct passages *p, struct note *n, struct arena *a,
 	guess = (size_t)n->line_count + n->len / (4 * TYPICAL_BYTES);
 	if (guess > n->len / TYPICAL_BYTES)
 		guess = n->len / TYPICAL_BYTES;
-	n->passages = arena_grow(a, NULL, &p->cap, guess + 8,
-				 sizeof(*n->passages));
-	p->info = arena_grow(a, NULL, &p->info_cap, guess + 8,
-			     sizeof(*p->info));
+	n->passages =
+		arena_grow(a, NULL, &p->cap, guess + 8, sizeof(*n->passages));
+	p->info =
+		arena_grow(a, NULL, &p->info_cap, guess + 8, sizeof(*p->info));
 }
 
 static void set_mark(struct passages *p, size_t at)
 {
+	const struct note *n = p->n;
+
 	if (!p->marked) {
+		assert(!n->passage_count ||
+		       at >= n->passages[n->passage_count - 1].end);
 		p->mark = at;
 		p->marked = true;
 	}
@@ -74,8 +79,8 @@ static bool join_last(struct passages *p, size_t start, size_t end, int line)
 	return true;
 }
 
-static struct passage *add_passage(struct passages *p, size_t start,
-				   size_t end, int line)
+static struct passage *add_passage(struct passages *p, size_t start, size_t end,
+				   int line)
 {
 	struct note *n = p->n;
 	size_t want = (size_t)n->passage_count + 1;
@@ -100,6 +105,16 @@ static struct passage *add_passage(struct passages *p, size_t start,
 	return g;
 }
 
+/* True if so many bytes surely or measurably fit in a passage. */
+static bool fits(const struct passages *p, const char *s, size_t len)
+{
+	/* A token has at least one byte, and of Latin about four. */
+	if (len <= p->words_max)
+		return true;
+	return len <= 4 * p->words_max &&
+	       token_estimate(s, len) <= p->words_max;
+}
+
 /* Cuts words into passages of at most words_max tokens. */
 static void add_words(struct passages *p, const struct block *b,
 		      const struct annotations *ann)
@@ -113,11 +128,10 @@ static void add_words(struct passages *p, const struct block *b,
 	while (start < b->end && !p->a->failed) {
 		size_t left = b->end - start;
 
-		/* A token has at least one byte. */
-		part = left <= p->words_max
+		part = fits(p, t + start, left)
 			       ? left
 			       : sentence_cut(t + start, left, p->words_max,
-					  b->kind == PASSAGE_CODE);
+					      b->kind == PASSAGE_CODE);
 		end = trim_blank(t, start, start + part);
 		if (end > start && !join_last(p, start, end, line)) {
 			g = add_passage(p, start, end, line);
@@ -295,7 +309,8 @@ bool passages_heading(struct passages *p, size_t line_start, size_t start,
 	tokens = end - line_start > 16 * p->gap_max
 			 ? p->gap_max + 1
 			 : token_estimate(n->text + line_start,
-					  end - line_start) + 1;
+					  end - line_start) +
+				   1;
 	if (p->gap_tokens + tokens > p->gap_max) {
 		gap_to_passage(p, start, end, line, PASSAGE_HEADING);
 	} else {
@@ -344,6 +359,30 @@ static void mark_messages(const struct note *n, int first, int count)
 	}
 }
 
+static bool is_ascii(const char *s, size_t len)
+{
+	size_t i = 0;
+	uint64_t any = 0, word;
+
+	for (; len - i >= 8; i += 8) {
+		memcpy(&word, s + i, 8);
+		any |= word;
+	}
+	for (; i < len; i++)
+		any |= (uint64_t)(s[i] & 0x80);
+	return !(any & 0x8080808080808080u);
+}
+
+static void finish_passage(struct passage *g, const char *text)
+{
+	const char *s = text + g->start;
+	size_t len = g->end - g->start;
+
+	/* What script_of_text() says of ASCII, quicker. */
+	g->script = is_ascii(s, len) ? SCRIPT_LATIN : script_of_text(s, len);
+	sha256_of(g->hash, s, len);
+}
+
 void passages_done(struct passages *p)
 {
 	struct note *n = p->n;
@@ -358,9 +397,7 @@ void passages_done(struct passages *p)
 		bool last = i + 1 == n->passage_count;
 
 		g->span_end = last ? n->len : g[1].span_start;
-		g->script = script_of_text(n->text + g->start,
-					   g->end - g->start);
-		sha256_of(g->hash, n->text + g->start, g->end - g->start);
+		finish_passage(g, n->text);
 		if (last || g[1].heading != g->heading) {
 			mark_messages(n, first, i + 1 - first);
 			first = i + 1;

@@ -41,7 +41,7 @@ static size_t match_any(const char *s, size_t i, size_t len,
 /* Passes closing quotes and brackets. */
 static size_t pass_closing(const char *s, size_t i, size_t len)
 {
-	static const char *const wide[] = { "」", "』", "”", "’", "）", "】",
+	static const char *const wide[] = { "」", "』", "”",  "’",  "）", "】",
 					    "》", "〉", "〕", "！", "？", "…" };
 
 	while (i < len) {
@@ -56,9 +56,19 @@ static size_t pass_closing(const char *s, size_t i, size_t len)
 	return i;
 }
 
-/* "e.g. this", "J. Smith", "3. step": a full stop that ends nothing. */
+/* "e.g. this", "J. Smith", "Dr. Wu": a full stop that ends nothing. */
 static bool stop_inside(const char *s, size_t dot, size_t next, size_t len)
 {
+	static const char *const titles[] = { "Dr", "Mr",  "Mrs", "Ms",	 "Prof",
+					      "St", "Fig", "No",  "Vol", "vs" };
+
+	for (size_t k = 0; k < ARRAY_LEN(titles); k++) {
+		size_t n = strlen(titles[k]);
+
+		if (dot >= n && !memcmp(s + dot - n, titles[k], n) &&
+		    (dot == n || byte_blank(s[dot - n - 1])))
+			return true;
+	}
 	if (dot >= 1 && s[dot - 1] >= 'A' && s[dot - 1] <= 'Z' &&
 	    (dot == 1 || byte_blank(s[dot - 2])))
 		return true;
@@ -73,21 +83,32 @@ static size_t text_boundary(const char *s, size_t i, size_t len,
 			    enum strength *how)
 {
 	static const char *const ends[] = { "。", "！", "？", "；", "…", "｡" };
-	static const char *const marks[] = { "，", "、", "：", "）", "」", "—",
-					     "　" };
+	static const char *const marks[] = { "，", "、", "：", "）",
+					     "」", "—",	 "　" };
 	size_t n, end;
 
 	if (s[i] >= 0) {
-		*how = WEAK;
-		if (s[i] == ' ' || s[i] == '\t')
-			return i + 1;
 		*how = MIDDLE;
-		if (s[i] == '\n')
+		switch (s[i]) {
+		case ' ':
+		case '\t':
+			*how = WEAK;
 			return i + 1;
-		if (!s[i] || !strchr(".!?;,:", s[i]))
+		case '\n':
+			return i + 1;
+		case ',':
+		case ':':
+			end = i + 1;
+			break;
+		case '.':
+		case '!':
+		case '?':
+		case ';':
+			end = pass_closing(s, i + 1, len);
+			break;
+		default:
 			return 0;
-		end = s[i] == ',' || s[i] == ':' ? i + 1
-						 : pass_closing(s, i + 1, len);
+		}
 		n = skip_blank(s, end, len);
 		if (n == end)
 			return 0;
@@ -155,11 +176,16 @@ size_t sentence_cut(const char *s, size_t len, size_t max_tokens, bool code)
 		    (!best[how] ||
 		     distance(at, aim) <= distance(best[how], aim)))
 			best[how] = at;
-		i = at > i ? at : i + 1;
+		if (at > i)
+			i = at;
+		else
+			i += s[i] >= '\xe0' && s[i] < '\xf0' ? 3 : 1;
 	}
 	for (int k = STRONG; k >= WEAK; k--) {
 		if (best[k])
 			return best[k];
 	}
-	return n;
+	/* Nothing to hold on to: still no crumb. */
+	aim = utf8_cut(s, n, aim);
+	return aim && between_graphemes(s, aim, len) ? aim : n;
 }

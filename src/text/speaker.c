@@ -37,10 +37,12 @@ static size_t pass_time(const char *s, size_t len)
 static bool ends_name(const char *s, size_t i, size_t end)
 {
 	static const char *const wide[] = { "，", "。", "！", "？", "；", "、",
-					    "“", "”", "…", "《", "「" };
+					    "“",  "”",	"…",  "《", "「" };
 
 	if (s[i] >= 0)
 		return strchr("\n,;!?\"[]{}<>|=+`#/\\%$&~^@", s[i]) != NULL;
+	if (s[i] != '\xe2' && s[i] != '\xe3' && s[i] != '\xef')
+		return false;
 	for (size_t k = 0; k < ARRAY_LEN(wide); k++) {
 		if (bytes_at(s, i, end, wide[k], 3))
 			return true;
@@ -53,7 +55,8 @@ static size_t colon_at(const char *s, size_t i, size_t end)
 {
 	if (i < end && s[i] == ':')
 		return 1;
-	return bytes_at(s, i, end, "：", 3) ? 3 : 0;
+	return i < end && s[i] == '\xef' && bytes_at(s, i, end, "：", 3) ? 3
+									 : 0;
 }
 
 size_t speaker_label(uint64_t *id, const char *s, size_t len)
@@ -68,7 +71,8 @@ size_t speaker_label(uint64_t *id, const char *s, size_t len)
 	for (i = from; i < end && !(colon = colon_at(s, i, len)); i++) {
 		if (s[i] == '*' || (bold && s[i] == '_') || s[i] == '(')
 			break;
-		if (ends_name(s, i, len) || (s[i] == ' ' && words++ >= NAME_MAX_WORDS))
+		if (ends_name(s, i, len) ||
+		    (s[i] == ' ' && words++ >= NAME_MAX_WORDS))
 			return 0;
 	}
 	name_end = i;

@@ -152,8 +152,8 @@ static bool take_below(struct window *w, const char *t, size_t high,
 	return true;
 }
 
-static void grow_lines(struct window *w, const char *t, size_t low,
-		       size_t high, size_t room)
+static void grow_lines(struct window *w, const char *t, size_t low, size_t high,
+		       size_t room)
 {
 	struct side up = { 0, true }, down = { 0, true };
 
@@ -196,9 +196,10 @@ void window_around(struct window *w, const char *text, size_t len,
 	*w = (struct window){ .start = start, .end = end };
 	n = chars(text, start, end, max_chars);
 	if (n > max_chars) {
-		w->end = start + utf8_offset(text + start, end - start,
-					     max_chars);
+		w->end = start +
+			 utf8_offset(text + start, end - start, max_chars);
 		w->end = word_end(text, start, w->end, end);
+		w->end = trim_blank(text, start, w->end);
 		set_lines(w, text, first_line);
 		return;
 	}
@@ -258,8 +259,8 @@ static bool parse_anchor(const char *s, size_t *len, int *first, int *last)
 
 	if (!a || !end)
 		return false;
-	if (s[end - 1] == '-' || (end >= 2 && s[end - 1] == 'L' &&
-				  s[end - 2] == '-')) {
+	if (s[end - 1] == '-' ||
+	    (end >= 2 && s[end - 1] == 'L' && s[end - 2] == '-')) {
 		end -= s[end - 1] == '-' ? 1 : 2;
 		b = a;
 		a = number_before(s, &end);
