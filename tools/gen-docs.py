@@ -4,6 +4,7 @@ tables that drive the program itself.
 
   src/cli/verbs.def      VERB(name, function, "synopsis", "help")
                          OPT(verb, "long", 'c' or 0, "ARG" or NULL, "help")
+                         ALIAS("name", "verb", "option" or NULL, "value" or NULL)
   src/api/settings.def   SETTING("dotted.name", TYPE, "default bounds", FLAGS, "help")
 
 OPT rows of the verb "all" belong to every verb. Written are OUT/remem.1.scd
@@ -52,7 +53,7 @@ def table(path, macros):
 
 class Verb:
     def __init__(self, name, synopsis, text):
-        self.name, self.synopsis, self.text, self.options = name, synopsis, text, []
+        self.name, self.synopsis, self.text, self.options, self.aliases = name, synopsis, text, [], []
 
 
 class Option:
@@ -63,9 +64,12 @@ class Option:
 
 def load_verbs():
     verbs, common = {}, []
-    for macro, a in table("src/cli/verbs.def", ("VERB", "OPT")):
+    for macro, a in table("src/cli/verbs.def", ("VERB", "OPT", "ALIAS")):
         if macro == "VERB":
-            verbs[a[0].strip('"')] = Verb(a[0], a[2], a[3])
+            verbs[a[0]] = Verb(a[0], a[2], a[3])
+            continue
+        if macro == "ALIAS":
+            verbs[a[1]].aliases.append((a[0], "" if a[2] == "NULL" else " --%s %s" % (a[2], a[3])))
             continue
         option = Option(a[1], a[2], a[3], a[4])
         if a[0] in ("all", "ALL", "common"):
@@ -79,7 +83,8 @@ def load_verbs():
 
 def esc(s):
     """For scdoc: what would be markup stands for itself."""
-    return re.sub(r"([\\*_#\[\]|`<>~])", r"\\\1", s).replace("\n", " ")
+    s = re.sub(r"([\\*_`])", r"\\\1", s).replace("\n", " ")
+    return re.sub(r"^([#\[\]|;.-])", r"\\\1", s)
 
 
 def option_head(o):
@@ -102,7 +107,9 @@ def program_page(verbs, common):
         synopsis = re.sub(r"^remem\s+", "", v.synopsis)
         if not re.match(re.escape(v.name) + r"\b", synopsis):
             synopsis = (v.name + " " + synopsis).strip()
-        out.append("## remem %s\n\n%s\n\n" % (esc(synopsis), sentence(v.text)))
+        also = "".join(" *remem %s* is short for *remem %s%s*." % (n, v.name, esc(rest)) for n, rest in v.aliases)
+        # scdoc takes a heading as it stands.
+        out.append("## remem %s\n\n%s%s\n\n" % (synopsis, sentence(v.text), also))
         out.append(option_rows(v.options))
     if common:
         out.append("# OPTIONS OF EVERY VERB\n\n" + option_rows(common))
@@ -170,20 +177,29 @@ def load_settings():
 
 
 def bash_completion(verbs, common):
-    cases = "".join('\t%s) words="%s" ;;\n' % (v.name, " ".join("--" + o.long for o in v.options + common)) for v in verbs)
-    takes = sorted({"--" + o.long for v in verbs for o in v.options if o.arg} | {"--" + o.long for o in common if o.arg})
+    cases = "".join('\t%s) words="%s" ;;\n' % ("|".join([v.name] + [a for a, _ in v.aliases]), " ".join("--" + o.long for o in v.options + common)) for v in verbs)
+    takes = sorted({"--" + o.long for v in verbs for o in v.options if o.arg} | {"--" + o.long for o in common if o.arg}) or ["--"]
     return """# bash completion for remem; made from the program's own table.
 _remem()
 {
-	local now=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} verb= words= w
+	local now=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} verb= words= w skip=
 	for w in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-		case $w in -*) ;; *) verb=$w; break ;; esac
+		if [ -n "$skip" ]; then
+			skip=
+			continue
+		fi
+		case $w in
+		%s) skip=1 ;;
+		-*) ;;
+		*) verb=$w; break ;;
+		esac
 	done
 	case $before in
 	--mode) COMPREPLY=($(compgen -W "hybrid text vector" -- "$now")); return ;;
 	--progress) COMPREPLY=($(compgen -W "auto bar ndjson off" -- "$now")); return ;;
 	--workspace) COMPREPLY=($(compgen -d -- "$now")); return ;;
-%s	esac
+	%s) COMPREPLY=($(compgen -f -- "$now")); return ;;
+	esac
 	if [ -z "$verb" ]; then
 		COMPREPLY=($(compgen -W "%s" -- "$now"))
 		return
@@ -196,8 +212,8 @@ _remem()
 	esac
 }
 complete -F _remem remem
-""" % ("\t%s) COMPREPLY=($(compgen -f -- \"$now\")); return ;;\n" % "|".join(takes) if takes else "",
-       " ".join(v.name for v in verbs), cases)
+""" % ("|".join(takes), "|".join(takes),
+       " ".join(n for v in verbs for n in [v.name] + [a for a, _ in v.aliases]), cases)
 
 
 def zsh_quote(s):

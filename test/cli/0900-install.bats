@@ -86,7 +86,7 @@ setup() {
 	COMP_WORDS=(remem se) COMP_CWORD=1
 	_remem
 	[[ " ${COMPREPLY[*]} " == *" search "* ]]
-	COMP_WORDS=(remem search --m) COMP_CWORD=2
+	COMP_WORDS=(remem --workspace notes search --m) COMP_CWORD=4
 	_remem
 	[[ " ${COMPREPLY[*]} " == *" --mode "* ]]
 }

@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 /* A copy of exactly len bytes, so that the sanitizer sees any step beyond. */
 static void run_once(const uint8_t *data, size_t len)
 {
-	uint8_t *exact = malloc(len ? len : 1);
+	uint8_t *exact = calloc(1, len ? len : 1);
 
 	if (!exact)
 		abort();
