@@ -28,6 +28,7 @@ struct seg {
 	uint32_t from[SEG_MAX + 8]; /* source bytes, counted from base */
 	uint32_t to[SEG_MAX + 8];
 	size_t base, len;
+	unsigned levels; /* bit n: a sign that may split at level n */
 };
 
 struct cutter {

@@ -25,10 +25,31 @@
 #define HEX_CHANGES 3
 #define JOIN_MAX 3
 
+/* Levels at which a joining sign may split. */
+static unsigned levels_of(uint32_t sign)
+{
+	switch (sign) {
+	case '/': case ':': case '#': case '@':
+		return 1 << 0;
+	case '.':
+		return 1 << 1 | 1 << 3;
+	case '-': case '+':
+		return 1 << 2;
+	default:
+		return 1 << 4;
+	}
+}
+
 static void seg_add(struct seg *g, const struct fold_ch *ch, uint8_t cls)
 {
-	size_t n = (size_t)utf8_encode(g->text + g->len, ch->cp);
+	size_t n = 1;
 
+	if (ch->cp < 0x80)
+		g->text[g->len] = (char)ch->cp;
+	else
+		n = (size_t)utf8_encode(g->text + g->len, ch->cp);
+	if (cls == SEG_JOIN)
+		g->levels |= levels_of(ch->cp);
 	for (size_t i = 0; i < n; i++) {
 		g->cls[g->len + i] = i ? (uint8_t)(cls | SEG_TAIL) : cls;
 		g->from[g->len + i] = (uint32_t)(ch->start - g->base);
@@ -131,6 +152,7 @@ void seg_read(struct seg *g, struct cutter *c)
 
 	g->base = c->at.at;
 	g->len = 0;
+	g->levels = 0;
 	if (!fold_look(&ch, c->s, c->len, c->at))
 		return;
 	if (ch.kind == FOLD_JOIN) { /* #1393 */
@@ -202,8 +224,9 @@ static int put_word(const struct seg *g, struct cutter *c, size_t a, size_t b,
 		    uint32_t flags)
 {
 	bool digits = all_digits(g, a, b);
-	char stem[STEM_MAX];
-	size_t n = 0;
+	char out[STEM_MAX];
+	const char *stem;
+	size_t n;
 	int rc = 0;
 
 	if (digits)
@@ -219,8 +242,8 @@ static int put_word(const struct seg *g, struct cutter *c, size_t a, size_t b,
 	for (size_t i = a; i < b; i++)
 		if ((unsigned)(g->text[i] - 'a') > 25)
 			return 0;
-	n = stem_english(stem, g->text + a, b - a);
-	if (n)
+	stem = stem_english(&n, out, g->text + a, b - a);
+	if (stem)
 		rc = cut_emit(c, stem, n, TERM_STEM | (flags & TERM_PART),
 			      g->base + g->from[a], g->base + g->to[b - 1]);
 	return rc;
@@ -265,30 +288,25 @@ static bool splits(const struct seg *g, size_t i, size_t b, int level)
 {
 	bool digits;
 
-	if (!(g->cls[i] & SEG_JOIN))
+	if (!(g->cls[i] & SEG_JOIN) || !(levels_of((uint8_t)g->text[i]) >>
+					 level & 1))
 		return false;
+	if (g->text[i] != '.')
+		return true;
 	digits = i > 0 && i + 1 < b && (g->cls[i - 1] & SEG_DIGIT) &&
 		 (g->cls[i + 1] & SEG_DIGIT);
-	switch (g->text[i]) {
-	case '/': case ':': case '#': case '@':
-		return level == 0;
-	case '.':
-		return level == (digits ? 3 : 1);
-	case '-': case '+':
-		return level == 2;
-	default:
-		return level == 4;
-	}
+	return level == (digits ? 3 : 1);
 }
 
 /* The first level at which [a, b) falls apart; LEVEL_LAST + 1 if none. */
 static int level_of(const struct seg *g, size_t a, size_t b, int level)
 {
 	for (; level < LEVEL_LAST; level++)
-		for (size_t i = a; i < b; i++)
+		for (size_t i = a; g->levels >> level & 1 && i < b; i++)
 			if (splits(g, i, b, level))
 				return level;
-	return count_changes(g, a, b) ? LEVEL_LAST : LEVEL_LAST + 1;
+	return level == LEVEL_LAST && count_changes(g, a, b) ?
+		LEVEL_LAST : LEVEL_LAST + 1;
 }
 
 static int put_parts(const struct seg *g, struct cutter *c, size_t a, size_t b,

@@ -1,9 +1,10 @@
 /*
- * The stemmer. Steps, each at most once: plural; -ed, -ing, -ly; one
- * derivational ending; final e. An ending goes only when enough of the word
- * is left, measured as the number of times a vowel is followed by a
- * consonant (the m of Porter's paper). Compared with libstemmer's English
- * and with plural folding alone in doc/internals/terms.md.
+ * The stemmer. Steps, each at most once: plural; -ed, -ing; -ly; one
+ * derivational ending; final letters. An ending goes only when enough of the
+ * word is left, measured as the number of times a vowel is followed by a
+ * consonant (the m of Porter's paper), which is a matter of a few bit
+ * operations on the mask of vowels. doc/internals/terms.md compares it with
+ * libstemmer's English: as good on the judged sets and many times as fast.
  */
 #include "text/stem.h"
 
@@ -11,64 +12,78 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bit n for letter 'a' + n. */
-#define VOWELS (1u << 0 | 1u << 4 | 1u << 8 | 1u << 14 | 1u << 20)
+#include "base/attr.h"
 
+#define LETTER(c) (1u << ((c) - 'a'))
+#define VOWELS (LETTER('a') | LETTER('e') | LETTER('i') | LETTER('o') | \
+		LETTER('u'))
+/* Words that end otherwise are their own stems. */
+#define LAST (LETTER('d') | LETTER('e') | LETTER('g') | LETTER('l') | \
+	      LETTER('n') | LETTER('r') | LETTER('s') | LETTER('t') | \
+	      LETTER('y') | LETTER('z'))
+
+/* The first len bytes of s, then end if it is not NUL. */
 struct word {
-	char *s;
+	const char *s;
 	size_t len;
+	char end;
+	uint32_t vowels; /* bit i: s[i] is a vowel; 0 until somebody asks */
 };
 
-static bool vowel_at(const char *s, size_t i)
+static bool is_vowel(char c)
 {
-	if (VOWELS >> (s[i] - 'a') & 1)
-		return true;
-	return s[i] == 'y' && i > 0 && !(VOWELS >> (s[i - 1] - 'a') & 1);
+	return VOWELS >> (c - 'a') & 1;
 }
 
-static bool has_vowel(const char *s, size_t len)
+/* The vowels of the first n letters; y is one behind a consonant. */
+static uint32_t vowels_of(struct word *w, size_t n)
 {
-	for (size_t i = 0; i < len; i++)
-		if (vowel_at(s, i))
-			return true;
-	return false;
+	uint32_t plain = 0, y = 0;
+
+	for (size_t i = 0; !w->vowels && i < w->len; i++) {
+		plain |= (uint32_t)is_vowel(w->s[i]) << i;
+		y |= (uint32_t)(w->s[i] == 'y') << i;
+	}
+	w->vowels |= plain | (y & ~(plain << 1) & ~1u);
+	return w->vowels & ((1u << n) - 1);
 }
 
-/* How often a vowel is followed by a consonant. */
-static int measure(const char *s, size_t len)
+/* How often a vowel is followed by a consonant in the first n letters. */
+static int measure(struct word *w, size_t n)
 {
-	bool before = false;
+	uint32_t v = vowels_of(w, n);
+	uint32_t ends = v & ~(v >> 1);
 	int m = 0;
 
-	for (size_t i = 0; i < len; i++) {
-		bool now = vowel_at(s, i);
-
-		m += before && !now;
-		before = now;
-	}
+	if (n)
+		ends &= ~(1u << (n - 1));
+	for (; ends; ends &= ends - 1)
+		m++;
 	return m;
 }
 
 static bool ends(const struct word *w, const char *end, size_t n)
 {
-	return w->len > n && !memcmp(w->s + w->len - n, end, n);
+	return !w->end && w->len > n && !memcmp(w->s + w->len - n, end, n);
 }
 
 #define ENDS(w, lit) ends(w, lit, sizeof(lit) - 1)
 
+static void replace_end(struct word *w, size_t n, char end)
+{
+	w->len -= n;
+	w->end = end;
+}
+
 static void plural(struct word *w)
 {
-	char before;
+	char before = w->s[w->len - 2];
 
-	if (w->s[w->len - 1] != 's')
-		return;
-	before = w->s[w->len - 2];
 	if (before == 's' || before == 'u' || before == 'i')
 		return;
 	if (before == 'e' && w->len > 4) {
 		if (w->s[w->len - 3] == 'i') {
-			w->len -= 2;
-			w->s[w->len - 1] = 'y';
+			replace_end(w, 3, 'y');
 			return;
 		}
 		if (ENDS(w, "sses") || ENDS(w, "xes") || ENDS(w, "shes") ||
@@ -85,31 +100,26 @@ static void undouble(struct word *w)
 {
 	char a = w->s[w->len - 1];
 
-	if (w->len < 3 || a != w->s[w->len - 2] || vowel_at(w->s, w->len - 1) ||
-	    a == 's' || a == 'z')
-		return;
-	if (a == 'l' && measure(w->s, w->len) < 2)
+	if (w->len < 3 || a != w->s[w->len - 2] || is_vowel(a) || a == 's' ||
+	    a == 'z' || (a == 'l' && measure(w, w->len) < 2))
 		return;
 	w->len--;
 }
 
 static void past(struct word *w)
 {
-	size_t n;
+	size_t n = ENDS(w, "ing") ? 3 : ENDS(w, "ed") ? 2 : 0;
 
 	if (ENDS(w, "ied") && w->len > 4) {
-		w->len -= 2;
-		w->s[w->len - 1] = 'y';
+		replace_end(w, 3, 'y');
 		return;
 	}
-	if (ENDS(w, "eed"))
-		return;
-	n = ENDS(w, "ing") ? 3 : ENDS(w, "ed") ? 2 : 0;
-	if (!n || w->len - n < 2 || !has_vowel(w->s, w->len - n))
+	if (!n || ENDS(w, "eed") || w->len - n < 2 ||
+	    !vowels_of(w, w->len - n))
 		return;
 	w->len -= n;
 	if (w->len == 2)
-		w->s[w->len++] = 'e'; /* using -> use */
+		w->end = 'e'; /* using -> use */
 	else
 		undouble(w);
 }
@@ -118,74 +128,125 @@ static void adverb(struct word *w)
 {
 	if (!ENDS(w, "ly") || w->len < 6 || w->s[w->len - 3] == 'p')
 		return;
-	if (w->s[w->len - 3] == 'i') {
-		if (w->len < 7)
-			return;
+	if (w->s[w->len - 3] != 'i')
 		w->len -= 2;
-		w->s[w->len - 1] = 'y';
-		return;
-	}
-	w->len -= 2;
+	else if (w->len >= 7)
+		replace_end(w, 3, 'y');
 }
 
 struct ending {
-	const char *end;
+	char end[8];
 	uint8_t len, keep; /* keep: its first bytes that stay */
 	uint8_t least; /* m of what is before it */
 };
 
-/* Longer before shorter where one ends with the other. */
+/* By last letter; longer before shorter where one ends with the other. */
 static const struct ending endings[] = {
-	{ "ization", 7, 2, 1 }, { "isation", 7, 2, 1 },
-	{ "ification", 9, 2, 1 }, { "ation", 5, 2, 1 }, { "ator", 4, 2, 1 },
+	{ "ization", 7, 2, 1 }, { "isation", 7, 2, 1 }, { "ation", 5, 2, 1 },
 	{ "sion", 4, 1, 1 }, { "tion", 4, 1, 1 }, { "ment", 4, 0, 2 },
 	{ "ness", 4, 0, 1 }, { "able", 4, 0, 2 }, { "ible", 4, 0, 2 },
-	{ "ance", 4, 0, 2 }, { "ence", 4, 0, 2 }, { "ful", 3, 0, 1 },
-	{ "ive", 3, 0, 2 }, { "er", 2, 0, 2 },
+	{ "ance", 4, 0, 2 }, { "ence", 4, 0, 2 }, { "ive", 3, 0, 2 },
+	{ "ator", 4, 2, 1 }, { "er", 2, 0, 2 }, { "ful", 3, 0, 1 },
 };
+
+/* The rows of a last letter, chosen by the last two so that most words are
+ * done with at once. */
+static size_t rows_of(char before, char last, size_t *count)
+{
+	size_t first = 0, n = 0;
+
+	switch (last) {
+	case 'n':
+		first = 0, n = before == 'o' ? 5 : 0;
+		break;
+	case 't':
+		first = 5, n = before == 'n';
+		break;
+	case 's':
+		first = 6, n = before == 's';
+		break;
+	case 'e':
+		first = 7;
+		n = before == 'l' || before == 'c' || before == 'v' ? 5 : 0;
+		break;
+	case 'r':
+		first = 12, n = before == 'e' || before == 'o' ? 2 : 0;
+		break;
+	case 'l':
+		first = 14, n = before == 'u';
+		break;
+	}
+	*count = n;
+	return first;
+}
 
 static void derived(struct word *w)
 {
-	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+	size_t count, i;
+
+	if (w->end)
+		return;
+	i = rows_of(w->s[w->len - 2], w->s[w->len - 1], &count);
+	if (count == 5 && i == 0 && w->len > 11 && ENDS(w, "ification")) {
+		replace_end(w, 7, 'y');
+		return;
+	}
+	for (count += i; i < count; i++) {
 		const struct ending *e = &endings[i];
 
 		if (!ends(w, e->end, e->len))
 			continue;
-		if (measure(w->s, w->len - e->len) >= e->least)
-			w->len -= e->len - (size_t)e->keep;
-		break;
+		if (measure(w, w->len - e->len) >= e->least)
+			w->len -= (size_t)e->len - e->keep;
+		return;
 	}
 }
 
 static void final_letters(struct word *w)
 {
-	if (ENDS(w, "ate") && measure(w->s, w->len - 3) >= 2)
-		w->len -= 3;
-	else if (ENDS(w, "at") && measure(w->s, w->len - 2) >= 2)
-		w->len -= 2;
-	else if ((ENDS(w, "ize") || ENDS(w, "ise")) &&
-		 measure(w->s, w->len - 3) >= 2)
-		w->len -= 3;
-	else if ((ENDS(w, "iz") || ENDS(w, "is")) &&
-		 measure(w->s, w->len - 2) >= 2)
-		w->len -= 2;
-	else if (w->s[w->len - 1] == 'e' && w->len > 3)
+	char last = w->s[w->len - 1], before = w->s[w->len - 2];
+	bool e = last == 'e';
+	size_t n = e ? 3 : 2;
+
+	if (w->end || w->len < 4)
+		return;
+	if (e) {
+		last = before;
+		before = w->s[w->len - 3];
+	}
+	if (((last == 't' && before == 'a') ||
+	     ((last == 'z' || last == 's') && before == 'i')) &&
+	    measure(w, w->len - n) >= 2)
+		w->len -= n; /* operate, organize, analysis */
+	else if (e)
 		w->len--;
 }
 
-size_t stem_english(char *out, const char *word, size_t len)
+const char *stem_english(size_t *n, char out[STEM_MAX], const char *word,
+			 size_t len)
 {
-	struct word w = { out, len };
+	struct word w = { word, len, '\0', 0 };
 
-	if (len < 4 || len >= STEM_MAX)
-		return 0;
-	memcpy(out, word, len);
-	plural(&w);
-	past(&w);
-	adverb(&w);
+	if (len < 4 || len >= STEM_MAX ||
+	    !(LAST >> (word[len - 1] - 'a') & 1))
+		return NULL;
+	if (word[len - 1] == 's')
+		plural(&w);
+	switch (w.end ? 'y' : word[w.len - 1]) {
+	case 'd':
+	case 'g':
+		past(&w);
+		break;
+	case 'y':
+		adverb(&w);
+		break;
+	}
 	derived(&w);
 	final_letters(&w);
-	if (w.len == len && !memcmp(out, word, len))
-		return 0;
-	return w.len;
+	*n = w.len + (w.end != '\0');
+	if (!w.end)
+		return w.len < len ? word : NULL;
+	memcpy(out, word, w.len);
+	out[w.len] = w.end;
+	return *n == len && !memcmp(out, word, len) ? NULL : out;
 }

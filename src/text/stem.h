@@ -11,9 +11,10 @@
 #define STEM_MAX 32 /* longer words have no stem */
 
 /*
- * Stem of a word of letters a-z into out (STEM_MAX bytes). Returns its
- * length, 0 when it is the word itself.
+ * The stem of a word of letters a-z: its bytes in *n, its text either the
+ * front of word or made in out. NULL when it is the word itself.
  */
-size_t stem_english(char *out, const char *word, size_t len);
+const char *stem_english(size_t *n, char out[STEM_MAX], const char *word,
+			 size_t len);
 
 #endif

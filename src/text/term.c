@@ -13,6 +13,22 @@
 #define LONG_VOWEL 0x30fcu /* kana: belongs to what is before it */
 #define CLUSTER_MAX 18 /* bytes of a cluster that count: two make a term */
 
+/* Index of the first byte in memory whose top bit is set in w (w != 0). */
+static size_t first_byte(uint64_t w)
+{
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	return (size_t)__builtin_clzll(w) / 8;
+#elif defined(__GNUC__)
+	return (size_t)__builtin_ctzll(w) / 8;
+#else
+	size_t n = 0;
+
+	while (!(w >> (8 * n + 7) & 1))
+		n++;
+	return n;
+#endif
+}
+
 static bool is_lower(char b)
 {
 	return (unsigned char)(b - 'a') < 26;
@@ -21,6 +37,34 @@ static bool is_lower(char b)
 static bool is_upper(char b)
 {
 	return (unsigned char)(b - 'A') < 26;
+}
+
+static bool is_digit(char b)
+{
+	return (unsigned char)(b - '0') < 10;
+}
+
+/* First byte from i on that is no small letter; eight at a time, since the
+ * length of a word cannot be predicted and a loop over it would be. */
+static size_t skip_lower(const char *s, size_t i, size_t len)
+{
+	const uint64_t high = 0x8080808080808080u, ones = high >> 7;
+
+	while (len - i >= 8) {
+		uint64_t w, low, other;
+
+		memcpy(&w, s + i, sizeof(w));
+		low = w & ~high;
+		/* top bits: at least 'a', not more than 'z', ASCII */
+		other = ((low + ones * (0x80 - 'a')) &
+			 ~(low + ones * (0x7f - 'z')) & ~w & high) ^ high;
+		if (other)
+			return i + first_byte(other);
+		i += 8;
+	}
+	while (i < len && is_lower(s[i]))
+		i++;
+	return i;
 }
 
 /* True when a plain word may end before s[i]: nothing there can join it. */
@@ -48,11 +92,12 @@ static bool ends_word(const struct cutter *c, size_t i)
 static int put_plain(struct cutter *c, const char *word, size_t start,
 		     size_t end)
 {
-	char stem[STEM_MAX];
+	char out[STEM_MAX];
+	const char *stem;
 	size_t n;
 	int rc = cut_emit(c, word, end - start, TERM_WORD, start, end);
 
-	if (!rc && (n = stem_english(stem, word, end - start)))
+	if (!rc && (stem = stem_english(&n, out, word, end - start)))
 		rc = cut_emit(c, stem, n, TERM_STEM, start, end);
 	c->at.at = end;
 	c->pos++;
@@ -67,13 +112,11 @@ static int put_plain(struct cutter *c, const char *word, size_t start,
 static int cut_plain(struct cutter *c, bool *done)
 {
 	const char *s = c->s;
-	size_t start = c->at.at, i = start + 1, len = c->len;
+	size_t start = c->at.at, i = skip_lower(s, start + 1, c->len);
 	char folded[TERM_MAX_BYTES];
 
-	while (i < len && is_lower(s[i]))
-		i++;
 	if (is_upper(s[start]) && i == start + 1)
-		while (i < len && is_upper(s[i]))
+		while (i < c->len && is_upper(s[i]))
 			i++;
 	*done = i - start <= TERM_MAX_BYTES && ends_word(c, i);
 	if (!*done)
@@ -83,6 +126,60 @@ static int cut_plain(struct cutter *c, bool *done)
 	for (size_t k = start; k < i; k++)
 		folded[k - start] = (char)(s[k] | 0x20);
 	return put_plain(c, folded, start, i);
+}
+
+/* The same for a number. */
+static int cut_number(struct cutter *c, bool *done)
+{
+	size_t start = c->at.at, i = start + 1;
+	int rc;
+
+	while (i < c->len && is_digit(c->s[i]))
+		i++;
+	*done = i - start <= TERM_MAX_BYTES && ends_word(c, i);
+	if (!*done)
+		return 0;
+	rc = cut_emit(c, c->s + start, i - start, TERM_WORD | TERM_NUMBER,
+		      start, i);
+	c->at.at = i;
+	c->pos++;
+	c->run++;
+	return rc;
+}
+
+/* ASCII that no term begins with; # may belong to a number. */
+static bool is_between(unsigned char b)
+{
+	enum fold_kind kind = FOLD_KIND(fold_entries[b & 0x7f]);
+
+	return b < 0x80 && kind != FOLD_WORD && kind != FOLD_DIGIT &&
+	       b != '#';
+}
+
+/* Plain words and what separates them, as long as nothing else comes. */
+static int cut_words(struct cutter *c, bool *more)
+{
+	const char *s = c->s;
+	bool done = true;
+	int rc = 0;
+
+	while (!rc && done) {
+		size_t i = c->at.at;
+
+		while (i < c->len && is_between((unsigned char)s[i]))
+			i++;
+		c->at.at = i;
+		if (i >= c->len)
+			break;
+		if (is_lower(s[i]) || is_upper(s[i]))
+			rc = cut_plain(c, &done);
+		else if (is_digit(s[i]))
+			rc = cut_number(c, &done);
+		else
+			break;
+	}
+	*more = c->at.at < c->len;
+	return rc;
 }
 
 static int cut_segment(struct cutter *c)
@@ -193,16 +290,14 @@ int term_cut(const char *text, size_t len, term_fn fn, void *ctx)
 {
 	struct cutter c = { text, len, { 0, 0 }, fn, ctx, 0, 0 };
 	struct fold_ch ch;
-	bool done;
+	bool more = true;
 	int rc = 0;
 
 	while (!rc && c.at.at < len) {
-		char b = text[c.at.at];
-
-		if (c.at.sub == 0 && (is_lower(b) || is_upper(b))) {
-			rc = cut_plain(&c, &done);
-			if (rc || done)
-				continue;
+		if (c.at.sub == 0 && (unsigned char)text[c.at.at] < 0x80) {
+			rc = cut_words(&c, &more);
+			if (rc || !more)
+				break;
 		}
 		if (!fold_look(&ch, text, len, c.at))
 			break;
