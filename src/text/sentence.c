@@ -23,34 +23,68 @@
 
 /* No token of the estimate is made of more bytes than this. */
 #define TOKEN_MAX_BYTES 16
+/* So far behind the bound is looked for closing quotes and blanks. */
+#define LOOK_BEHIND 64
 
 enum strength { WEAK, MIDDLE, STRONG, STRENGTHS };
 
-static size_t match_any(const char *s, size_t i, size_t len,
-			const char *const *list, size_t count)
-{
-	for (size_t k = 0; k < count; k++) {
-		size_t n = strlen(list[k]);
+/* What a sign means for cutting. */
+enum sign {
+	SIGN_NONE,
+	SIGN_BLANK,
+	SIGN_LINE,
+	SIGN_CLAUSE,
+	SIGN_END,
+	SIGN_CLOSE
+};
 
-		if (bytes_at(s, i, len, list[k], n))
-			return n;
+/* The character at i (bytes of it to *n), as far as it is a sign. */
+static enum sign sign_at(const char *s, size_t i, size_t len, size_t *n)
+{
+	const unsigned char *p = (const unsigned char *)s + i;
+	unsigned c = p[0];
+
+	*n = 1;
+	if (c >= 0xe0 && c < 0xf0 && len - i >= 3) {
+		*n = 3;
+		if (c != 0xe2 && c != 0xe3 && c != 0xef)
+			return SIGN_NONE;
+		c = (c & 15) << 12 | (p[1] & 63u) << 6 | (p[2] & 63u);
 	}
-	return 0;
+	/* clang-format off */
+	switch (c) {
+	case ' ': case '\t': case 0x3000:
+		return SIGN_BLANK;
+	case '\n':
+		return SIGN_LINE;
+	case ',': case ':': case ';':
+	case 0xff0c: case 0x3001: case 0xff1a: case 0x2014: /* ，、：— */
+		return SIGN_CLAUSE;
+	case '.': case '!': case '?':
+	case 0x3002: case 0xff01: case 0xff1f: /* 。！？ */
+	case 0xff1b: case 0x2026: case 0xff61: /* ；…｡ */
+		return SIGN_END;
+	case '"': case '\'': case ')': case ']': case '*': case '_': case '`':
+	case 0x300d: case 0x300f: case 0x201d: case 0x2019: /* 」』”’ */
+	case 0xff09: case 0x3011: case 0x300b: case 0x3009: /* ）】》〉 */
+	case 0x3015: /* 〕 */
+		return SIGN_CLOSE;
+	default:
+		return SIGN_NONE;
+	}
+	/* clang-format on */
 }
 
-/* Passes closing quotes and brackets. */
+/* Passes closing quotes and brackets, and more signs of an end. */
 static size_t pass_closing(const char *s, size_t i, size_t len)
 {
-	static const char *const wide[] = { "」", "』", "”",  "’",  "）", "】",
-					    "》", "〉", "〕", "！", "？", "…" };
+	size_t n;
+	enum sign sign;
 
 	while (i < len) {
-		size_t n = s[i] && strchr("\"')]*_`!?.", s[i]) ? 1 : 0;
-
-		if (s[i] < 0)
-			n = match_any(s, i, len, wide, ARRAY_LEN(wide));
-		if (!n)
-			return i;
+		sign = sign_at(s, i, len, &n);
+		if (sign != SIGN_CLOSE && sign != SIGN_END)
+			break;
 		i += n;
 	}
 	return i;
@@ -77,59 +111,47 @@ static bool stop_inside(const char *s, size_t dot, size_t next, size_t len)
 
 /*
  * If a boundary lies behind the character at i, tells where the next part
- * would begin and how strong it is; else 0.
+ * would begin and how strong it is; else 0. *next: where to look next.
  */
 static size_t text_boundary(const char *s, size_t i, size_t len,
-			    enum strength *how)
+			    enum strength *how, size_t *next)
 {
-	static const char *const ends[] = { "。", "！", "？", "；", "…", "｡" };
-	static const char *const marks[] = { "，", "、", "：", "）",
-					     "」", "—",	 "　" };
-	size_t n, end;
+	size_t n, end, blank;
+	enum sign sign = sign_at(s, i, len, &n);
 
-	if (s[i] >= 0) {
-		*how = MIDDLE;
-		switch (s[i]) {
-		case ' ':
-		case '\t':
-			*how = WEAK;
-			return i + 1;
-		case '\n':
-			return i + 1;
-		case ',':
-		case ':':
-			end = i + 1;
-			break;
-		case '.':
-		case '!':
-		case '?':
-		case ';':
-			end = pass_closing(s, i + 1, len);
-			break;
-		default:
-			return 0;
-		}
-		n = skip_blank(s, end, len);
-		if (n == end)
-			return 0;
-		if (s[i] == '!' || s[i] == '?' ||
-		    (s[i] == '.' && !stop_inside(s, i, n, len)))
-			*how = STRONG;
-		return end;
-	}
-	if (s[i] != '\xe3' && s[i] != '\xef' && s[i] != '\xe2')
+	*next = i + n;
+	switch (sign) {
+	case SIGN_NONE:
 		return 0;
+	case SIGN_BLANK:
+		*how = WEAK;
+		return i + n;
+	case SIGN_LINE:
+		*how = MIDDLE;
+		return i + n;
+	case SIGN_CLAUSE:
+	case SIGN_CLOSE:
+		*how = MIDDLE;
+		return n > 1 || blank_at(s, i + n, len) ? i + n : 0;
+	case SIGN_END:
+		break;
+	}
+	*next = end = pass_closing(s, i + n, len);
 	*how = STRONG;
-	if ((n = match_any(s, i, len, ends, ARRAY_LEN(ends))))
-		return pass_closing(s, i + n, len);
-	*how = MIDDLE;
-	n = match_any(s, i, len, marks, ARRAY_LEN(marks));
-	return n ? i + n : 0;
+	if (n > 1)
+		return end;
+	blank = skip_blank(s, end, len);
+	if (blank == end)
+		return 0;
+	if (s[i] == '.' && stop_inside(s, i, blank, len))
+		*how = MIDDLE;
+	return end;
 }
 
 static size_t code_boundary(const char *s, size_t i, size_t len,
-			    enum strength *how)
+			    enum strength *how, size_t *next)
 {
+	*next = i + 1;
 	*how = s[i] == '\n' ? MIDDLE : WEAK;
 	if (s[i] == '\n' && i + 1 < len && s[i + 1] == '\n')
 		*how = STRONG;
@@ -160,26 +182,24 @@ static size_t distance(size_t a, size_t b)
 
 size_t sentence_cut(const char *s, size_t len, size_t max_tokens, bool code)
 {
-	size_t reach = max_tokens * TOKEN_MAX_BYTES, n, aim;
+	size_t reach = max_tokens * TOKEN_MAX_BYTES, n, aim, end;
 	size_t best[STRENGTHS] = { 0 };
 
 	n = token_prefix(s, len < reach ? len : reach, max_tokens);
 	if (n >= len)
 		return len;
 	aim = len < 2 * n ? (len + 1) / 2 : n;
-	for (size_t i = n / 3; i < n;) {
-		enum strength how;
-		size_t at = code ? code_boundary(s, i, len, &how)
-				 : text_boundary(s, i, len, &how);
+	end = len - n > LOOK_BEHIND ? n + LOOK_BEHIND : len;
+	for (size_t i = n / 3, next; i < n; i = next) {
+		enum strength how = WEAK;
+		size_t at = code ? code_boundary(s, i, end, &how, &next)
+				 : text_boundary(s, i, end, &how, &next);
 
-		if (at && at <= n && between_graphemes(s, at, len) &&
+		if (at && at <= n &&
 		    (!best[how] ||
-		     distance(at, aim) <= distance(best[how], aim)))
+		     distance(at, aim) <= distance(best[how], aim)) &&
+		    between_graphemes(s, at, len))
 			best[how] = at;
-		if (at > i)
-			i = at;
-		else
-			i += s[i] >= '\xe0' && s[i] < '\xf0' ? 3 : 1;
 	}
 	for (int k = STRONG; k >= WEAK; k--) {
 		if (best[k])

@@ -36,18 +36,26 @@ static size_t pass_time(const char *s, size_t len)
 /* Signs that end a clause do not stand in names. */
 static bool ends_name(const char *s, size_t i, size_t end)
 {
-	static const char *const wide[] = { "，", "。", "！", "？", "；", "、",
-					    "“",  "”",	"…",  "《", "「" };
+	const unsigned char *p = (const unsigned char *)s + i;
+	unsigned c = p[0];
 
-	if (s[i] >= 0)
-		return strchr("\n,;!?\"[]{}<>|=+`#/\\%$&~^@", s[i]) != NULL;
-	if (s[i] != '\xe2' && s[i] != '\xe3' && s[i] != '\xef')
+	if ((c == 0xe2 || c == 0xe3 || c == 0xef) && end - i >= 3)
+		c = (c & 15) << 12 | (p[1] & 63u) << 6 | (p[2] & 63u);
+	/* clang-format off */
+	switch (c) {
+	case '\n': case '\0': case ',': case ';': case '!': case '?':
+	case '"': case '[': case ']': case '{': case '}': case '<':
+	case '>': case '|': case '=': case '+': case '`': case '#':
+	case '/': case '\\': case '%': case '$': case '&': case '~':
+	case '^': case '@':
+	case 0xff0c: case 0x3002: case 0xff01: case 0xff1f: /* ，。！？ */
+	case 0xff1b: case 0x3001: case 0x2026: /* ；、… */
+	case 0x201c: case 0x201d: case 0x300a: case 0x300c: /* “”《「 */
+		return true;
+	default:
 		return false;
-	for (size_t k = 0; k < ARRAY_LEN(wide); k++) {
-		if (bytes_at(s, i, end, wide[k], 3))
-			return true;
 	}
-	return false;
+	/* clang-format on */
 }
 
 /* Bytes of a colon at i. */

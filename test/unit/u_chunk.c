@@ -87,6 +87,10 @@ static void test_chunk__bounds_hold_for_hostile_text(void **state)
 	cut_repeated("👨‍", 2000);
 	cut_repeated("A: b\n", 3000);
 	cut_repeated("\xff\xc3", 3000);
+	cut_repeated(".", 9000);
+	cut_repeated("。", 4000);
+	cut_repeated("...\"", 3000);
+	cut_repeated("）", 3000);
 }
 
 static void test_chunk__an_emoji_on_the_bound(void **state)
