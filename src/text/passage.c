@@ -46,11 +46,9 @@ void passages_init(struct passages *p, struct note *n, struct arena *a,
 
 static void set_mark(struct passages *p, size_t at)
 {
-	const struct note *n = p->n;
-
+	assert(!p->n->passage_count ||
+	       at >= p->n->passages[p->n->passage_count - 1].end);
 	if (!p->marked) {
-		assert(!n->passage_count ||
-		       at >= n->passages[n->passage_count - 1].end);
 		p->mark = at;
 		p->marked = true;
 	}
