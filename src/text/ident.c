@@ -387,6 +387,15 @@ static bool all_letters(const struct seg *g)
 	return true;
 }
 
+/* APIs, PDFs: the capitals are the word. */
+static bool plural_capitals(const struct seg *g)
+{
+	return g->len >= 3 && g->len <= TERM_MAX_BYTES &&
+	       g->text[g->len - 1] == 's' &&
+	       g->cls[g->len - 1] == SEG_LETTER &&
+	       g->cls[g->len - 2] == (SEG_LETTER | SEG_UPPER);
+}
+
 int seg_cut(const struct seg *g, struct cutter *c)
 {
 	int level, rc;
@@ -394,7 +403,11 @@ int seg_cut(const struct seg *g, struct cutter *c)
 	if (!g->len)
 		return 0;
 	level = level_of(g, 0, g->len, 0);
-	if (level > LEVEL_LAST) {
+	if (level > LEVEL_LAST && plural_capitals(g)) {
+		rc = put(g, c, 0, g->len, TERM_WORD);
+		if (!rc)
+			rc = put(g, c, 0, g->len - 1, TERM_STEM);
+	} else if (level > LEVEL_LAST) {
 		bool mixed = !all_digits(g, 0, g->len) && !all_letters(g);
 
 		rc = put_word(g, c, 0, g->len, mixed ? TERM_ID : TERM_WORD);
