@@ -1,0 +1,77 @@
+/*
+ * JSON: what is read and written again is read as the same; bytes written as
+ * a string always make a document. The first byte chooses relaxed or strict.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/utf8.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+
+static void put_value(struct json *j, yyjson_val *v)
+{
+	size_t i, n;
+	yyjson_val *key, *item;
+
+	if (yyjson_is_obj(v)) {
+		json_obj(j);
+		yyjson_obj_foreach(v, i, n, key, item) {
+			json_key(j, yyjson_get_str(key));
+			put_value(j, item);
+		}
+		json_end(j);
+	} else if (yyjson_is_arr(v)) {
+		json_arr(j);
+		yyjson_arr_foreach(v, i, n, item)
+			put_value(j, item);
+		json_arr_end(j);
+	} else if (yyjson_is_str(v)) {
+		json_put_strn(j, yyjson_get_str(v), yyjson_get_len(v));
+	} else if (yyjson_is_int(v) && !yyjson_is_uint(v)) {
+		json_put_int(j, yyjson_get_sint(v));
+	} else if (yyjson_is_num(v)) {
+		json_put_num(j, yyjson_get_num(v));
+	} else if (yyjson_is_bool(v)) {
+		json_put_bool(j, yyjson_get_bool(v));
+	} else {
+		json_put_null(j);
+	}
+}
+
+static void must_read(const struct buf *b)
+{
+	yyjson_doc *doc;
+
+	if (!utf8_valid(buf_str(b), b->len) ||
+	    json_read(&doc, buf_str(b), b->len, false, "own", NULL))
+		abort();
+	yyjson_doc_free(doc);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
+{
+	struct buf b = BUF_INIT(0);
+	struct remem_err err;
+	struct json j;
+	yyjson_doc *doc;
+	const char *text = (const char *)data;
+
+	json_begin(&j, &b);
+	json_put_strn(&j, text, len);
+	must_read(&b);
+	buf_reset(&b);
+	if (len && !json_read(&doc, text + 1, len - 1, text[0] & 1, "fuzz",
+			      &err)) {
+		json_begin(&j, &b);
+		j.pretty = text[0] & 2;
+		put_value(&j, yyjson_doc_get_root(doc));
+		if (!b.failed)
+			must_read(&b);
+		yyjson_doc_free(doc);
+	}
+	buf_release(&b);
+	return 0;
+}
