@@ -1,0 +1,77 @@
+/* remem models */
+#include <string.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+
+static void put_model(struct cli *c, yyjson_val *v)
+{
+	const char *problem = json_str(v, "problem", NULL);
+	yyjson_val *verified = yyjson_obj_get(v, "verified");
+
+	cli_style(c, "1");
+	cli_word(json_str(v, "name", ""));
+	cli_style(c, "0");
+	printf("  %s, %lld dimensions%s%s\n  ",
+	       cli_size(json_int(v, "bytes", 0)),
+	       (long long)json_int(v, "dims", 0),
+	       json_bool(v, "used", false) ? ", used" : "",
+	       !verified ? "" : yyjson_get_bool(verified) ?
+	       ", verified" : ", NOT verified");
+	cli_word(json_str(v, "path", ""));
+	putchar('\n');
+	if (problem) {
+		fputs("  ", stdout);
+		cli_word(problem);
+		putchar('\n');
+	}
+}
+
+static int show(struct cli *c, void *root)
+{
+	yyjson_val *list = yyjson_obj_get(root, "models"), *v;
+	size_t i, n;
+	int rc = json_bool(root, "ok", true) ? EXIT_DONE : EXIT_FAILED;
+
+	if (c->json)
+		return rc;
+	yyjson_arr_foreach(list, i, n, v)
+		put_model(c, v);
+	if (!yyjson_arr_size(list)) {
+		puts("no models; looked in:");
+		yyjson_arr_foreach(yyjson_obj_get(root, "folders"), i, n, v) {
+			fputs("  ", stdout);
+			cli_word(yyjson_get_str(v));
+			putchar('\n');
+		}
+	}
+	return rc;
+}
+
+static int show_use(struct cli *c, void *root)
+{
+	if (!c->json)
+		cli_note(c, "%s in %s", json_str(root, "key", ""),
+			 json_str(root, "file", ""));
+	return EXIT_DONE;
+}
+
+int verb_models(struct cli *c)
+{
+	const char *action = c->arg_count ? c->args[0] : "list";
+	const char *name = c->arg_count > 1 ? c->args[1] : NULL;
+	struct remem_err err = { 0 };
+	struct remem *r;
+	char *json;
+	int rc;
+
+	if (c->arg_count > 2)
+		return cli_usage(c, "models takes one name");
+	if ((rc = cli_open(c, &r)))
+		return rc;
+	rc = remem_models(r, action, name, &json, &err);
+	rc = rc ? cli_fail(c, &err) :
+		  cli_report(c, json, strcmp(action, "use") ? show : show_use);
+	remem_close(r);
+	return rc;
+}

@@ -1,0 +1,152 @@
+/* remem search */
+#include <string.h>
+
+#include "cli/search_opts.h"
+
+static void put_flags(struct cli *c, const struct remem_hit *h)
+{
+	if (h->date[0])
+		printf("  %s", h->date);
+	if (!h->flags[0])
+		return;
+	fputs("  [", stdout);
+	cli_word(h->flags);
+	if (h->superseded_by) {
+		fputs(" by ", stdout);
+		cli_word(h->superseded_by);
+	}
+	putchar(']');
+	(void)c;
+}
+
+static void put_hit(struct cli *c, const struct remem_hit *h, size_t rank)
+{
+	printf("%zu. ", rank);
+	cli_style(c, "1");
+	cli_word(h->citation);
+	cli_style(c, "0");
+	cli_style(c, "2");
+	printf("  %.2f", h->score);
+	put_flags(c, h);
+	cli_style(c, "0");
+	putchar('\n');
+	if (h->heading[0]) {
+		cli_style(c, "2");
+		fputs("   ", stdout);
+		cli_word(h->heading);
+		cli_style(c, "0");
+		putchar('\n');
+	}
+	cli_text(h->snippet, strlen(h->snippet), "   ");
+	putchar('\n');
+}
+
+static void put_parts(yyjson_val *hit)
+{
+	yyjson_val *key, *v, *parts = yyjson_obj_get(hit, "explain");
+	size_t i, n;
+
+	fputs("   ", stdout);
+	yyjson_obj_foreach(parts, i, n, key, v)
+		if (yyjson_is_num(v))
+			printf("%s %.3f  ", yyjson_get_str(key),
+			       yyjson_get_num(v));
+	putchar('\n');
+}
+
+/* The parts of the scores are in the JSON form only. */
+static void put_explain(const struct remem_results *res)
+{
+	struct remem_err err;
+	char *json = NULL;
+	yyjson_doc *doc = NULL;
+	yyjson_val *v;
+	size_t i, n;
+
+	if (remem_results_json(res, &json, &err) ||
+	    json_read(&doc, json, strlen(json), false, "answer", &err)) {
+		remem_free(json);
+		return;
+	}
+	yyjson_arr_foreach(yyjson_obj_get(yyjson_doc_get_root(doc), "results"),
+			   i, n, v) {
+		printf("%zu. ", i + 1);
+		put_parts(v);
+	}
+	yyjson_doc_free(doc);
+	remem_free(json);
+}
+
+static void show(struct cli *c, const struct remem_results *res)
+{
+	size_t n = remem_results_count(res);
+	const char *message = remem_results_message(res);
+
+	for (size_t i = 0; i < n; i++)
+		put_hit(c, remem_results_hit(res, i), i + 1);
+	if (n && cli_flag(c, "explain"))
+		put_explain(res);
+	if (!n) {
+		cli_word(message ? message : "nothing found");
+		putchar('\n');
+	} else if (message) {
+		cli_note(c, "%s", message);
+	}
+	if (remem_results_degraded(res))
+		cli_note(c, "%s", remem_results_degraded(res));
+}
+
+static int answer(struct cli *c, struct remem *r,
+		  const struct remem_search_opts *o, const struct buf *query)
+{
+	struct remem_results *res;
+	struct remem_err err = { 0 };
+	char *json = NULL;
+
+	if (remem_search(r, buf_str(query), query->len, o, &res, &err))
+		return cli_fail(c, &err);
+	if (!c->json) {
+		show(c, res);
+	} else if (!remem_results_json(res, &json, &err)) {
+		puts(json);
+		remem_free(json);
+	}
+	remem_results_free(res);
+	return err.code ? cli_fail(c, &err) : EXIT_DONE;
+}
+
+/* The words of the command line, or standard input for "-". */
+static int take_query(struct cli *c, struct buf *out)
+{
+	if (!c->arg_count)
+		return cli_usage(c, "say what to search for");
+	if (c->arg_count == 1 && !strcmp(c->args[0], "-"))
+		return cli_read_all(c, out);
+	for (size_t i = 0; i < c->arg_count; i++) {
+		if (i)
+			buf_addc(out, ' ');
+		buf_adds(out, c->args[i]);
+	}
+	return EXIT_DONE;
+}
+
+int verb_search(struct cli *c)
+{
+	struct remem_search_opts o;
+	struct buf query = BUF_INIT(0);
+	struct remem *r = NULL;
+	bool batch = cli_flag(c, "batch");
+	int rc = search_opts_from_args(c, &o);
+
+	if (!rc && !batch)
+		rc = take_query(c, &query);
+	if (!rc)
+		rc = cli_open(c, &r);
+	if (!rc && batch)
+		rc = search_batch(c, r, &o);
+	else if (!rc)
+		rc = answer(c, r, &o, &query);
+	remem_close(r);
+	buf_release(&query);
+	return rc;
+}

@@ -1,0 +1,147 @@
+/* remem status */
+#include <string.h>
+
+#include "base/json.h"
+#include "cli/cli.h"
+
+#define SHOWN_MAX 20 /* of each list; --json has them all */
+
+static long long num(yyjson_val *v, const char *key)
+{
+	return (long long)json_int(v, key, 0);
+}
+
+static void put_index(yyjson_val *root)
+{
+	yyjson_val *i = yyjson_obj_get(root, "index");
+	yyjson_val *s = yyjson_obj_get(root, "sizes");
+	yyjson_val *d = yyjson_obj_get(root, "disk");
+	const char *when = json_str(i, "indexedAt", NULL);
+
+	printf("index      %lld files, %lld indexed, %lld skipped; "
+	       "%lld chunks, %lld passages%s%s\n",
+	       num(i, "files"), num(i, "indexed"), num(i, "skipped"),
+	       num(i, "chunks"), num(i, "passages"), when ? "; " : "",
+	       when ? when : "");
+	printf("disk       %lld notes, %lld skipped; %lld differ from the "
+	       "index\n", num(d, "notes"), num(d, "skipped"),
+	       num(d, "changed"));
+	printf("size       text %s, database %s, vectors %s\n",
+	       cli_size(num(s, "textBytes")), cli_size(num(s, "databaseBytes")),
+	       cli_size(num(s, "vectorBytes")));
+}
+
+static void put_vectors(yyjson_val *root)
+{
+	yyjson_val *v = yyjson_obj_get(root, "vectors");
+	yyjson_val *i = yyjson_obj_get(root, "index");
+	const char *off = json_str(v, "off", NULL);
+
+	fputs("vectors    ", stdout);
+	if (!json_bool(v, "available", false)) {
+		fputs("none: ", stdout);
+		cli_word(off ? off : "no provider");
+	} else {
+		printf("%s, %s; %lld made, %lld pending",
+		       json_str(root, "provider", ""),
+		       json_str(root, "model", "?"), num(i, "embedded"),
+		       num(i, "pending"));
+	}
+	putchar('\n');
+}
+
+static void put_list(yyjson_val *root, const char *key, const char *name,
+		     const char *text)
+{
+	yyjson_val *list = yyjson_obj_get(root, key), *v;
+	size_t i, n;
+
+	yyjson_arr_foreach(list, i, n, v) {
+		if (i == SHOWN_MAX) {
+			printf("%-10s and %zu more\n", key, n - i);
+			break;
+		}
+		if (!json_str(v, text, NULL))
+			continue;
+		printf("%-10s ", key);
+		cli_word(json_str(v, name, ""));
+		fputs(": ", stdout);
+		cli_word(json_str(v, text, ""));
+		putchar('\n');
+	}
+}
+
+static void put_deep(yyjson_val *root)
+{
+	yyjson_val *probe = yyjson_obj_get(root, "probe");
+	yyjson_val *check = yyjson_obj_get(root, "check"), *v;
+	size_t i, n;
+
+	if (yyjson_is_obj(probe) && json_bool(probe, "ok", false))
+		printf("probe      the provider answers in %lld ms\n",
+		       num(probe, "tookMs"));
+	else if (yyjson_is_obj(probe))
+		printf("probe      %s\n", json_str(probe, "error", ""));
+	if (yyjson_is_obj(check) && json_bool(check, "ok", false))
+		puts("check      the index is sound");
+	yyjson_arr_foreach(yyjson_obj_get(check, "problems"), i, n, v) {
+		fputs("check      ", stdout);
+		cli_word(yyjson_get_str(v));
+		putchar('\n');
+	}
+}
+
+static void put_settings(yyjson_val *root)
+{
+	yyjson_val *s = yyjson_obj_get(root, "settings");
+	bool own = json_bool(s, "workspaceFile", false);
+
+	fputs("settings   ", stdout);
+	cli_word(json_str(s, "file", "none"));
+	if (own)
+		printf("; remem.yaml of the workspace, %strusted",
+		       json_bool(s, "trusted", false) ? "" : "not ");
+	putchar('\n');
+}
+
+static int show(struct cli *c, void *root)
+{
+	const char *problem = json_str(root, "problem", NULL);
+
+	if (c->json)
+		return EXIT_DONE;
+	fputs("workspace  ", stdout);
+	cli_word(json_str(root, "workspace", ""));
+	if (json_str(root, "agent", NULL))
+		printf(" (agent %s)", json_str(root, "agent", ""));
+	putchar('\n');
+	put_index(root);
+	put_vectors(root);
+	put_settings(root);
+	put_list(root, "skipped", "path", "reason");
+	put_list(root, "warnings", "path", "reason");
+	put_list(root, "roots", "path", "problem");
+	put_deep(root);
+	if (problem) {
+		fflush(stdout);
+		fprintf(stderr, "remem: %s\n", problem);
+	}
+	return EXIT_DONE;
+}
+
+int verb_status(struct cli *c)
+{
+	struct remem_err err = { 0 };
+	struct remem *r;
+	char *json;
+	int rc;
+
+	if (c->arg_count)
+		return cli_usage(c, "status takes no argument");
+	if ((rc = cli_open(c, &r)))
+		return rc;
+	rc = remem_status(r, cli_flag(c, "deep"), &json, &err);
+	rc = rc ? cli_fail(c, &err) : cli_report(c, json, show);
+	remem_close(r);
+	return rc;
+}
