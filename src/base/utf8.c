@@ -1,6 +1,7 @@
 /*
  * UTF-8 by the table of well-formed sequences of the Unicode standard (3-7).
- * Runs of ASCII are passed 8 and 32 bytes at a time.
+ * Runs of ASCII are passed 8 and 32 bytes at a time, characters of three
+ * bytes (most of CJK) in pairs.
  */
 #include "base/utf8.h"
 
@@ -63,6 +64,28 @@ static size_t skip_ascii(const unsigned char *p, size_t i, size_t len)
 	return i;
 }
 
+/*
+ * Behind the last pair of three-byte characters from i on. E0 and ED, whose
+ * second byte is bounded, are left to seq_len().
+ */
+static size_t skip_pairs(const unsigned char *p, size_t i, size_t len)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	while (len - i >= 8) {
+		uint64_t w = load8(p + i);
+
+		if ((w & 0xc0c0f0c0c0f0ull) != 0x8080e08080e0ull ||
+		    p[i] == 0xe0 || p[i] == 0xed || p[i + 3] == 0xe0 ||
+		    p[i + 3] == 0xed)
+			break;
+		i += 6;
+	}
+#else
+	(void)p, (void)len;
+#endif
+	return i;
+}
+
 size_t utf8_valid_prefix(const char *s, size_t len)
 {
 	const unsigned char *p = (const unsigned char *)s;
@@ -77,6 +100,9 @@ size_t utf8_valid_prefix(const char *s, size_t len)
 			i = to > i ? to : i + 1;
 			continue;
 		}
+		i = skip_pairs(p, i, len);
+		if (i == len)
+			break;
 		n = seq_len(p + i, len - i);
 		if (!n)
 			return i;
@@ -175,43 +201,62 @@ size_t utf8_trim(const char *s, size_t len)
 	return len;
 }
 
-/*
- * Passes at most max characters from s on; returns how many there were and
- * tells in *bytes where they end.
- */
-static size_t walk(size_t *bytes, const char *s, size_t len, size_t max)
+/* Bytes of well-formed text that begin a character. */
+static size_t count_heads(const unsigned char *p, size_t len)
 {
-	const unsigned char *p = (const unsigned char *)s;
-	size_t i = 0, count = 0;
+	size_t count = 0, i = 0;
 
-	while (i < len && count < max) {
-		int n;
+	while (len - i >= 8) {
+		/* In each of at most 255 rounds a byte counts its place. */
+		size_t rounds = (len - i) / 8 < 255 ? (len - i) / 8 : 255;
+		uint64_t sum = 0;
 
-		if (len - i >= 8 && max - count >= 8 &&
-		    !(load8(p + i) & HIGH_BITS)) {
-			i += 8;
-			count += 8;
-			continue;
+		for (; rounds; rounds--, i += 8) {
+			uint64_t w = load8(p + i);
+
+			sum += (~w >> 7 | w >> 6) & 0x0101010101010101ull;
 		}
-		n = seq_len(p + i, len - i);
-		i += n ? (size_t)n : 1;
-		count++;
+		for (; sum; sum >>= 8)
+			count += sum & 0xff;
 	}
-	*bytes = i;
+	for (; i < len; i++)
+		count += !is_tail(p[i]);
 	return count;
 }
 
 size_t utf8_count(const char *s, size_t len)
 {
-	size_t bytes;
+	size_t count = 0;
 
-	return walk(&bytes, s, len, SIZE_MAX);
+	while (len) {
+		size_t good = utf8_valid_prefix(s, len);
+
+		count += count_heads((const unsigned char *)s, good);
+		if (good == len)
+			break;
+		count++; /* a malformed byte stands for one */
+		s += good + 1;
+		len -= good + 1;
+	}
+	return count;
 }
 
 size_t utf8_offset(const char *s, size_t len, size_t n)
 {
-	size_t bytes;
+	const unsigned char *p = (const unsigned char *)s;
+	size_t i = 0;
 
-	walk(&bytes, s, len, n);
-	return bytes;
+	while (i < len && n) {
+		int bytes;
+
+		if (len - i >= 8 && n >= 8 && !(load8(p + i) & HIGH_BITS)) {
+			i += 8;
+			n -= 8;
+			continue;
+		}
+		bytes = seq_len(p + i, len - i);
+		i += bytes ? (size_t)bytes : 1;
+		n--;
+	}
+	return i;
 }

@@ -73,6 +73,49 @@ static void test_utf8__bad_byte_at_every_position(void **state)
 	}
 }
 
+/* The same where characters are passed in pairs. */
+static void test_utf8__bad_byte_at_every_position_in_chinese(void **state)
+{
+	enum { N = 60 };
+	char s[N];
+
+	(void)state;
+	for (size_t at = 0; at < N; at++) {
+		for (size_t i = 0; i < N; i += 3)
+			memcpy(s + i, "字", 3);
+		s[at] = at % 3 ? 'a' : (char)0xbf;
+		assert_int_equal(utf8_valid_prefix(s, N), at - at % 3);
+		if (at % 3)
+			continue;
+		memcpy(s + at, "\xed\xa0\x80", 3);
+		assert_int_equal(utf8_valid_prefix(s, N), at);
+		memcpy(s + at, "\xe0\x9f\xbf", 3);
+		assert_int_equal(utf8_valid_prefix(s, N), at);
+		memcpy(s + at, "\xed\x9f\xbf", 3);
+		assert_true(utf8_valid(s, N));
+		memcpy(s + at, "\xe0\xa0\x80", 3);
+		assert_true(utf8_valid(s, N));
+	}
+}
+
+static void test_utf8__long_texts_are_counted(void **state)
+{
+	enum { N = 30006 };
+	char *s = malloc(N);
+
+	(void)state;
+	assert_non_null(s);
+	for (size_t i = 0; i < N; i += 3)
+		memcpy(s + i, i % 9 ? "字" : "abc", 3);
+	assert_int_equal(utf8_count(s, N), N / 9 * 5);
+	s[20000] = '\xff';
+	assert_true(utf8_count(s, N) >= N / 9 * 5 - 1);
+	memset(s, 'a', N);
+	assert_int_equal(utf8_count(s, N), N);
+	assert_int_equal(utf8_offset(s, N, 12345), 12345);
+	free(s);
+}
+
 static void test_utf8__encode_and_decode_agree_on_all(void **state)
 {
 	char s[4];
