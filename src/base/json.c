@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -208,20 +207,27 @@ static void put_number(struct json *j, char *text)
 
 void json_put_num(struct json *j, double v)
 {
-	char text[40];
+	char room[512], *text;
+	yyjson_alc alc;
+	yyjson_val val;
+	size_t len = 0;
 
-	begin_value(j);
 	if (!isfinite(v)) {
-		buf_adds(j->out, "null");
+		json_put_null(j);
 		return;
 	}
-	/* The shortest of three precisions that reads back as it was. */
-	for (int digits = 6; digits <= 17; digits += digits < 15 ? 9 : 2) {
-		snprintf(text, sizeof(text), "%.*g", digits, v);
-		if (strtod(text, NULL) == v)
-			break;
+	if (v == floor(v) && fabs(v) < 1e15) {
+		json_put_int(j, (int64_t)v);
+		return;
 	}
-	put_number(j, text);
+	begin_value(j);
+	/* yyjson finds the shortest digits that read back, ten times as fast
+	 * as printf, in memory that lies here. */
+	yyjson_alc_pool_init(&alc, room, sizeof(room));
+	memset(&val, 0, sizeof(val));
+	unsafe_yyjson_set_real(&val, v);
+	text = yyjson_val_write_opts(&val, 0, &alc, &len, NULL);
+	buf_add(j->out, text ? text : "null", text ? len : 4);
 }
 
 void json_put_fixed(struct json *j, double v, int decimals)

@@ -327,7 +327,10 @@ static void test_json__numbers_read_back_exactly(void **state)
 	expect_num(0, "0");
 	expect_num(1, "1");
 	expect_num(0.35, "0.35");
-	expect_num(1e100, "1e+100");
+	expect_num(1e100, "1e100");
+	expect_num(-5, "-5");
+	expect_num(-0.0, "0");
+	expect_num(1e15, "1000000000000000.0");
 	expect_num(NAN, "null");
 	expect_num(INFINITY, "null");
 	expect_num(-INFINITY, "null");
