@@ -212,6 +212,12 @@ struct store_ops {
 			   int *fp, struct remem_err *err); /* find or make */
 	int (*fingerprint_find)(struct store *s, const char *text, int *fp,
 				int *dims, struct remem_err *err); /* fp 0: none */
+	/* The fingerprint whose vectors answer now (0: none). Another one that
+	 * is being made takes its place when every passage has its vector;
+	 * until then the old vectors go on answering. *text is borrowed until
+	 * the next call. */
+	int (*fingerprint_active)(struct store *s, int *fp, int *dims,
+				  const char **text, struct remem_err *err);
 	/* Passages without a vector of fp, newest files first; at most max.
 	 * text is the passage's own; all in the arena. */
 	int (*pending)(struct store *s, struct arena *a, int fp, int max,
