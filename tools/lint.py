@@ -113,7 +113,7 @@ def check_calls(path, text):
                 complain(path, n, "'%s' in library code" % (m.group(1) or m.group(2)))
         for m in UNSAFE.finditer(line):
             complain(path, n, "%s() is not used here" % m.group(1))
-        if re.search(r"__attribute__\s*\(\((?!target)", line) and path != "src/base/attr.h":
+        if re.match(r"(?!\s*#\s*define).*__attribute__\s*\(\((?!target)", line) and path != "src/base/attr.h":
             complain(path, n, "attributes stand behind macros of base/attr.h")
 
 
