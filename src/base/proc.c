@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -127,6 +128,23 @@ out_actions:
 	return e;
 }
 
+static int word_spawn(const struct child *c, const struct proc_opts *o, int e,
+		      struct remem_err *err)
+{
+	bool searched = !strchr(c->name, '/');
+	/* EACCES may come from any folder of PATH that we may not look into. */
+	int gone = e == ENOENT || (searched && e == EACCES);
+	int code = gone ? REMEM_ENOTFOUND : REMEM_EIO;
+
+	if (o->dir)
+		return fail_errno(err, code, e, "cannot run '%s' in '%s'",
+				  c->name, o->dir);
+	if (gone && searched)
+		return fail(err, code, "cannot find the program '%s'",
+			    c->name);
+	return fail_errno(err, code, e, "cannot run '%s'", c->name);
+}
+
 static int start(struct child *c, const char *const *argv,
 		 const struct proc_opts *o, struct remem_err *err)
 {
@@ -141,11 +159,7 @@ static int start(struct child *c, const char *const *argv,
 	e = spawn(c, argv, o);
 	for (int i = 0; i < STREAMS; i++)
 		close_fd(&c->theirs[i]);
-	if (e)
-		return fail_errno(err, e == ENOENT ? REMEM_ENOTFOUND :
-						     REMEM_EIO,
-				  e, "cannot run '%s'", c->name);
-	return 0;
+	return e ? word_spawn(c, o, e, err) : 0;
 }
 
 /* ---- talk ------------------------------------------------------------- */
