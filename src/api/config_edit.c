@@ -337,8 +337,9 @@ static bool add_in_braces(struct edit *e, size_t from)
 	for (size_t i = from; i < e->len && i < from + 4096; i++) {
 		if (e->text[i] != '{')
 			continue;
-		if (try_edit(e, i + 1, i + 1, more) ||
-		    try_edit(e, i + 1, i + 1, alone))
+		/* Alone reads well only in a map that is empty. */
+		if (try_edit(e, i + 1, i + 1, alone) ||
+		    try_edit(e, i + 1, i + 1, more))
 			return true;
 	}
 	return false;

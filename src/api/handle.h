@@ -70,9 +70,6 @@ void handle_close_reader(struct remem *r);
 /* Whether the workspace's remem.yaml with these bytes is trusted. */
 bool trust_holds(struct remem *r, const void *text, size_t len);
 
-/* Offsets of the languages of a model, per script; NULL where there are none. */
-const float *const *api_offsets(struct remem *r, const char *model, int dims);
-
 /* Compact JSON text to the caller, as remem_free() takes it. */
 int json_give(char **out, struct buf *b, struct remem_err *err);
 /* Local "YYYY-MM-DDTHH:MM:SS+hh:mm" of a time, null for 0. */

@@ -183,13 +183,8 @@ static int run_once(struct search *s, struct remem_err *err)
 	struct arena *a = &s->res->a;
 	struct remem *r = s->r;
 
-	if (s->run.mode != REMEM_MODE_TEXT) {
+	if (s->run.mode != REMEM_MODE_TEXT)
 		s->run.embedder = handle_embedder(r, &s->off);
-		if (s->run.embedder && !s->off)
-			s->run.offsets = api_offsets(
-				r, embedder_info(s->run.embedder)->model,
-				embedder_info(s->run.embedder)->dims);
-	}
 	return search_run(&s->res->answer, a, r->store, s->query, s->len,
 			  &s->run, err);
 }
@@ -336,7 +331,8 @@ static int search(struct search *s, struct remem_err *err)
 
 	if ((rc = take_opts(s, err)))
 		return rc;
-	if (vectors_unwanted(&s->r->settings))
+	if (vectors_unwanted(&s->r->settings) &&
+	    s->run.mode == REMEM_MODE_HYBRID)
 		s->run.mode = REMEM_MODE_TEXT;
 	res->explain = s->run.explain;
 	res->answer.mode = s->run.mode;

@@ -144,15 +144,22 @@ const char *setting_nearest(const char *name)
 	best = smaller(2 + (int)(len - (size_t)(parts ? strrchr(name, '.') -
 						     name : 0)) / 4, 5);
 	best_name[0] = '\0';
-	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
-		size_t n = head_of(table[i].name, parts);
-		int d = distance(name, len, table[i].name, n);
+	for (size_t i = 0; i < 2 * ARRAY_LEN(table); i++) {
+		const char *row = table[i / 2].name;
+		/* Each row once whole and once without the first part, which
+		 * people may leave out on the command line. */
+		size_t skip = i % 2 ? sizeof("memorySearch") : 0, n;
+		int d;
 
-		if (d >= best || n >= sizeof(best_name))
+		if (skip && strncmp(row, "memorySearch.", skip))
+			continue;
+		n = head_of(row + skip, parts);
+		d = distance(name, len, row + skip, n);
+		if (d >= best || n + skip >= sizeof(best_name))
 			continue;
 		best = d;
-		memcpy(best_name, table[i].name, n);
-		best_name[n] = '\0';
+		memcpy(best_name, row, n + skip);
+		best_name[n + skip] = '\0';
 	}
 	return best_name[0] ? best_name : NULL;
 }
