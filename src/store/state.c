@@ -1,0 +1,351 @@
+/* See state.h. Rows here are the user's: every commit is synced, and nothing
+ * is ever set aside or made anew by itself. */
+#include "store/state.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/file.h"
+
+#define BUSY_MS 10000
+#define APPLICATION_ID 0x52454d53 /* "REMS" */
+#define DAY_MS 86400000ll
+
+struct state {
+	sqlite3 *db;
+	char *path;
+};
+
+static const char schema[] =
+	"CREATE TABLE workspace(id TEXT PRIMARY KEY, path TEXT, dev INT, "
+	"inode INT);"
+	"CREATE TABLE ledger(at INT, provider TEXT, model TEXT, items INT, "
+	"tokens INT, status INT, took_ms INT);"
+	"CREATE INDEX ledger_at ON ledger(at);"
+	"CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;";
+
+static int db_fail(struct state *s, const char *what, struct remem_err *err)
+{
+	int code = sqlite3_errcode(s->db) & 0xff, rc = REMEM_EIO;
+
+	if (code == SQLITE_NOMEM)
+		return fail_nomem(err);
+	if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
+		rc = REMEM_ECORRUPT;
+	else if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+		rc = REMEM_EBUSY;
+	else if (code == SQLITE_READONLY || code == SQLITE_PERM)
+		rc = REMEM_EPERM;
+	fail(err, rc, "cannot %s '%s': %s", what, s->path,
+	     sqlite3_errmsg(s->db));
+	if (rc == REMEM_ECORRUPT)
+		fail_action(err, "it holds what notes cannot give back: put a "
+			    "copy from a dump in its place, or move it away");
+	return rc;
+}
+
+static int ask(struct state *s, const char *sql, sqlite3_stmt **st,
+	       struct remem_err *err)
+{
+	if (sqlite3_prepare_v2(s->db, sql, -1, st, NULL))
+		return db_fail(s, "read", err);
+	return 0;
+}
+
+/* Runs and finalizes. */
+static int done(struct state *s, sqlite3_stmt *st, struct remem_err *err)
+{
+	int rc = sqlite3_step(st);
+
+	rc = rc == SQLITE_DONE || rc == SQLITE_ROW ? 0 :
+	     db_fail(s, "write", err);
+	sqlite3_finalize(st);
+	return rc;
+}
+
+static int run(struct state *s, const char *sql, struct remem_err *err)
+{
+	if (sqlite3_exec(s->db, sql, NULL, NULL, NULL))
+		return db_fail(s, "write", err);
+	return 0;
+}
+
+static int number(struct state *s, const char *sql, int64_t *out,
+		  struct remem_err *err)
+{
+	sqlite3_stmt *st;
+	int rc = ask(s, sql, &st, err);
+
+	*out = 0;
+	if (rc)
+		return rc;
+	rc = sqlite3_step(st);
+	if (rc == SQLITE_ROW)
+		*out = sqlite3_column_int64(st, 0);
+	rc = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 :
+	     db_fail(s, "read", err);
+	sqlite3_finalize(st);
+	return rc;
+}
+
+static void text(sqlite3_stmt *st, int at, const char *value)
+{
+	sqlite3_bind_text(st, at, value, -1, SQLITE_STATIC);
+}
+
+/* ---- opening ---- */
+
+static int make_schema(struct state *s, struct remem_err *err)
+{
+	char mark[96];
+	int64_t version;
+	int rc;
+
+	snprintf(mark, sizeof(mark), "PRAGMA application_id = %d; "
+		 "PRAGMA user_version = %d", APPLICATION_ID, STATE_VERSION);
+	if ((rc = run(s, "BEGIN IMMEDIATE", err)))
+		return rc;
+	/* Another process may have made it while we waited. */
+	if ((rc = number(s, "PRAGMA user_version", &version, err)) ||
+	    (!version && ((rc = run(s, schema, err)) ||
+			  (rc = run(s, mark, err)))))
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	else
+		rc = run(s, "COMMIT", err);
+	return rc;
+}
+
+static int check_version(struct state *s, bool read_only, struct remem_err *err)
+{
+	int64_t version;
+	int rc = number(s, "PRAGMA user_version", &version, err);
+
+	if (rc)
+		return rc;
+	if (version > STATE_VERSION) {
+		fail(err, REMEM_EVERSION, "'%s' was made by a newer remem",
+		     s->path);
+		fail_action(err, "use the newer program");
+		return REMEM_EVERSION;
+	}
+	if (version)
+		return 0;
+	return read_only ? fail(err, REMEM_ENOTFOUND, "'%s' is empty",
+				s->path) : make_schema(s, err);
+}
+
+static int open_db(struct state *s, bool read_only, struct remem_err *err)
+{
+	int flags = read_only ? SQLITE_OPEN_READONLY :
+		    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+	int rc;
+
+	if (sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX,
+			    NULL)) {
+		if (!s->db)
+			return fail_nomem(err);
+		return read_only && !file_exists(s->path) ?
+		       fail(err, REMEM_ENOTFOUND, "there is no '%s'",
+			    s->path) : db_fail(s, "open", err);
+	}
+	sqlite3_busy_timeout(s->db, BUSY_MS);
+	if (!read_only && (rc = run(s, "PRAGMA journal_mode = WAL; "
+				    "PRAGMA synchronous = FULL; "
+				    "PRAGMA temp_store = MEMORY", err)))
+		return rc;
+	return check_version(s, read_only, err);
+}
+
+static int set_path(struct state *s, const char *state_dir, const char *uuid,
+		    bool make, struct remem_err *err)
+{
+	struct buf b = BUF_INIT(0);
+	int rc = 0;
+
+	buf_addf(&b, "%s/%s", state_dir, uuid);
+	if (!(rc = buf_check(&b, err)) && make)
+		rc = dir_make(buf_str(&b), 0700, err);
+	buf_adds(&b, "/state.sqlite");
+	if (!rc && !(rc = buf_check(&b, err)) && !(s->path = buf_detach(&b)))
+		rc = fail_nomem(err);
+	buf_release(&b);
+	return rc;
+}
+
+int state_open(struct state **out, const char *state_dir, const char *uuid,
+	       bool read_only, struct remem_err *err)
+{
+	struct state *s = mem_zalloc(sizeof(*s));
+	int rc;
+
+	*out = NULL;
+	if (!s)
+		return fail_nomem(err);
+	rc = set_path(s, state_dir, uuid, !read_only, err);
+	if (!rc)
+		rc = open_db(s, read_only, err);
+	if (rc)
+		state_close(s);
+	else
+		*out = s;
+	return rc;
+}
+
+void state_close(struct state *s)
+{
+	if (!s)
+		return;
+	sqlite3_close(s->db);
+	mem_free(s->path);
+	mem_free(s);
+}
+
+/* ---- rows ---- */
+
+int state_set_workspace(struct state *s, const char *real_path, uint64_t dev,
+			uint64_t inode, struct remem_err *err)
+{
+	sqlite3_stmt *st;
+	int rc = ask(s, "INSERT INTO workspace VALUES('this', ?1, ?2, ?3) "
+		     "ON CONFLICT(id) DO UPDATE SET path = ?1, dev = ?2, "
+		     "inode = ?3", &st, err);
+
+	if (rc)
+		return rc;
+	text(st, 1, real_path);
+	sqlite3_bind_int64(st, 2, (int64_t)dev);
+	sqlite3_bind_int64(st, 3, (int64_t)inode);
+	return done(s, st, err);
+}
+
+int state_workspace(struct state *s, struct arena *a, const char **real_path,
+		    uint64_t *dev, uint64_t *inode, struct remem_err *err)
+{
+	sqlite3_stmt *st;
+	int rc = ask(s, "SELECT path, dev, inode FROM workspace", &st, err);
+
+	*real_path = "";
+	*dev = *inode = 0;
+	if (rc)
+		return rc;
+	if (sqlite3_step(st) == SQLITE_ROW && sqlite3_column_text(st, 0)) {
+		*real_path = arena_strdup(a, (const char *)
+					  sqlite3_column_text(st, 0));
+		*dev = (uint64_t)sqlite3_column_int64(st, 1);
+		*inode = (uint64_t)sqlite3_column_int64(st, 2);
+	}
+	sqlite3_finalize(st);
+	return a->failed ? fail_nomem(err) : 0;
+}
+
+int state_ledger_add(struct state *s, const struct ledger_row *row,
+		     struct remem_err *err)
+{
+	sqlite3_stmt *st;
+	int rc = ask(s, "INSERT INTO ledger VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+		     &st, err);
+
+	if (rc)
+		return rc;
+	sqlite3_bind_int64(st, 1, row->at_ms ? row->at_ms : clock_now_ms());
+	text(st, 2, row->provider);
+	text(st, 3, row->model);
+	sqlite3_bind_int(st, 4, row->items);
+	sqlite3_bind_int64(st, 5, row->tokens);
+	sqlite3_bind_int(st, 6, row->status);
+	sqlite3_bind_int64(st, 7, row->took_ms);
+	return done(s, st, err);
+}
+
+int state_ledger_each(struct state *s, int64_t since_ms,
+		      int (*fn)(void *ctx, const struct ledger_row *row),
+		      void *ctx, struct remem_err *err)
+{
+	sqlite3_stmt *st;
+	int rc = ask(s, "SELECT at, provider, model, items, tokens, status, "
+		     "took_ms FROM ledger WHERE at >= ?1 ORDER BY at, rowid",
+		     &st, err);
+
+	if (rc)
+		return rc;
+	sqlite3_bind_int64(st, 1, since_ms);
+	while (!rc && sqlite3_step(st) == SQLITE_ROW) {
+		struct ledger_row row = {
+			sqlite3_column_int64(st, 0),
+			(const char *)sqlite3_column_text(st, 1),
+			(const char *)sqlite3_column_text(st, 2),
+			sqlite3_column_int(st, 3),
+			sqlite3_column_int64(st, 4),
+			sqlite3_column_int(st, 5),
+			sqlite3_column_int64(st, 6)
+		};
+
+		rc = fn(ctx, &row);
+	}
+	if (sqlite3_finalize(st) && !rc)
+		rc = db_fail(s, "read", err);
+	return rc;
+}
+
+struct today {
+	int32_t day;
+	int64_t tokens;
+};
+
+static int add_today(void *ctx, const struct ledger_row *row)
+{
+	struct today *t = ctx;
+
+	if (clock_local_day(row->at_ms) == t->day)
+		t->tokens += row->tokens;
+	return 0;
+}
+
+int state_ledger_tokens_today(struct state *s, int64_t *tokens,
+			      struct remem_err *err)
+{
+	int64_t now = clock_now_ms();
+	struct today t = { clock_local_day(now), 0 };
+	/* A day may have 25 hours. */
+	int rc = state_ledger_each(s, now - DAY_MS - DAY_MS / 12, add_today, &t,
+				   err);
+
+	*tokens = t.tokens;
+	return rc;
+}
+
+int state_meta_set(struct state *s, const char *key, const char *value,
+		   struct remem_err *err)
+{
+	sqlite3_stmt *st;
+	int rc = ask(s, value ?
+		     "INSERT INTO meta VALUES(?1, ?2) ON CONFLICT(key) "
+		     "DO UPDATE SET value = ?2" :
+		     "DELETE FROM meta WHERE key = ?1", &st, err);
+
+	if (rc)
+		return rc;
+	text(st, 1, key);
+	if (value)
+		text(st, 2, value);
+	return done(s, st, err);
+}
+
+const char *state_meta_get(struct state *s, struct arena *a, const char *key)
+{
+	const char *value = NULL;
+	sqlite3_stmt *st;
+
+	if (ask(s, "SELECT value FROM meta WHERE key = ?1", &st, NULL))
+		return NULL;
+	text(st, 1, key);
+	if (sqlite3_step(st) == SQLITE_ROW && sqlite3_column_text(st, 0))
+		value = arena_strdup(a, (const char *)
+				     sqlite3_column_text(st, 0));
+	sqlite3_finalize(st);
+	return value;
+}

@@ -1,0 +1,71 @@
+/*
+ * The durable side of a workspace: what cannot be made again from its files.
+ *
+ *   STATE/by-path/HASH          which id a folder has; HASH: the first 32 hex
+ *                               digits of the SHA-256 of its real path
+ *   STATE/UUID/state.sqlite     workspace, ledger, meta
+ *
+ * A record of by-path is text: id, device, inode, time of birth (0: not
+ * known), path; one a line, the path to the end.
+ */
+#ifndef STORE_STATE_H
+#define STORE_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+
+#define STATE_VERSION 1
+#define UUID_CHARS 37 /* with NUL */
+
+/*
+ * The id of the folder real_path (absolute, links resolved). A folder that was
+ * moved keeps its id, a copy gets its own. With create an unknown one gets an
+ * id, and what was found is written down; without, nothing is written and
+ * REMEM_ENOTFOUND says it is unknown.
+ */
+int state_find(char uuid[UUID_CHARS], const char *state_dir,
+	       const char *real_path, bool create, struct remem_err *err);
+
+struct state;
+
+/* REMEM_ENOTFOUND when read_only and not there; else it is made. */
+int state_open(struct state **out, const char *state_dir, const char *uuid,
+	       bool read_only, struct remem_err *err);
+void state_close(struct state *s);
+
+/* Where it says the workspace is. */
+int state_set_workspace(struct state *s, const char *real_path, uint64_t dev,
+			uint64_t inode, struct remem_err *err);
+/* In the arena; "" when not known. */
+int state_workspace(struct state *s, struct arena *a, const char **real_path,
+		    uint64_t *dev, uint64_t *inode, struct remem_err *err);
+
+struct ledger_row {
+	int64_t at_ms; /* 0: now */
+	const char *provider, *model;
+	int items;
+	int64_t tokens;
+	int status; /* of HTTP, 0: none */
+	int64_t took_ms;
+};
+
+/* One call of a provider that may cost money. */
+int state_ledger_add(struct state *s, const struct ledger_row *row,
+		     struct remem_err *err);
+/* Tokens of calls of the local day of now. */
+int state_ledger_tokens_today(struct state *s, int64_t *tokens,
+			      struct remem_err *err);
+/* Oldest first; stops at a result other than 0, which is returned. */
+int state_ledger_each(struct state *s, int64_t since_ms,
+		      int (*fn)(void *ctx, const struct ledger_row *row),
+		      void *ctx, struct remem_err *err);
+
+/* value NULL removes; the second gives NULL when there is no such key. */
+int state_meta_set(struct state *s, const char *key, const char *value,
+		   struct remem_err *err);
+const char *state_meta_get(struct state *s, struct arena *a, const char *key);
+
+#endif

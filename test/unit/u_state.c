@@ -1,0 +1,199 @@
+/* The durable side: ids of folders, the ledger. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "store/state.h"
+
+struct place {
+	char dir[512], state[600], a[600], b[600];
+};
+
+static void place_make(struct place *p)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	snprintf(p->dir, sizeof(p->dir), "%s/u_state-XXXXXX",
+		 tmp ? tmp : "/tmp");
+	assert_non_null(mkdtemp(p->dir));
+	snprintf(p->state, sizeof(p->state), "%s/state", p->dir);
+	snprintf(p->a, sizeof(p->a), "%s/笔记 a", p->dir);
+	snprintf(p->b, sizeof(p->b), "%s/b\nline", p->dir);
+	assert_int_equal(mkdir(p->a, 0700), 0);
+}
+
+static void place_remove(struct place *p)
+{
+	assert_int_equal(dir_remove(p->dir, NULL), 0);
+}
+
+static int find(struct place *p, char uuid[UUID_CHARS], const char *path,
+		bool create)
+{
+	struct remem_err err;
+
+	return state_find(uuid, p->state, path, create, &err);
+}
+
+static void test_state__a_folder_keeps_its_id(void **state)
+{
+	char x[UUID_CHARS], y[UUID_CHARS];
+	struct place p;
+
+	(void)state;
+	place_make(&p);
+	assert_int_equal(find(&p, x, p.a, false), REMEM_ENOTFOUND);
+	assert_false(file_exists(p.state));
+	assert_int_equal(find(&p, x, p.a, true), 0);
+	assert_int_equal(strlen(x), 36);
+	assert_int_equal(x[14], '4');
+	assert_int_equal(find(&p, y, p.a, true), 0);
+	assert_string_equal(x, y);
+	assert_int_equal(find(&p, y, p.a, false), 0);
+	assert_string_equal(x, y);
+	place_remove(&p);
+}
+
+static void test_state__a_moved_folder_is_recognised(void **state)
+{
+	char x[UUID_CHARS], y[UUID_CHARS];
+	struct arena a = ARENA_INIT;
+	struct remem_err err;
+	uint64_t dev, inode;
+	struct state *s;
+	const char *path;
+	struct place p;
+
+	(void)state;
+	place_make(&p);
+	assert_int_equal(find(&p, x, p.a, true), 0);
+	assert_int_equal(rename(p.a, p.b), 0);
+	assert_int_equal(find(&p, y, p.b, false), 0);
+	assert_string_equal(x, y);
+	assert_int_equal(find(&p, y, p.b, true), 0);
+	assert_string_equal(x, y);
+	assert_int_equal(state_open(&s, p.state, x, true, &err), 0);
+	assert_int_equal(state_workspace(s, &a, &path, &dev, &inode, &err), 0);
+	assert_string_equal(path, p.b);
+	state_close(s);
+	/* The old place, taken by another folder, is another workspace. */
+	assert_int_equal(mkdir(p.a, 0700), 0);
+	assert_int_equal(find(&p, y, p.a, true), 0);
+	assert_string_not_equal(x, y);
+	arena_release(&a);
+	place_remove(&p);
+}
+
+static void test_state__a_copy_gets_its_own_id(void **state)
+{
+	char x[UUID_CHARS], y[UUID_CHARS];
+	struct place p;
+
+	(void)state;
+	place_make(&p);
+	assert_int_equal(find(&p, x, p.a, true), 0);
+	assert_int_equal(mkdir(p.b, 0700), 0);
+	assert_int_equal(find(&p, y, p.b, true), 0);
+	assert_string_not_equal(x, y);
+	place_remove(&p);
+}
+
+static void test_state__a_broken_record_is_replaced(void **state)
+{
+	char x[UUID_CHARS], cmd[2048];
+	struct place p;
+
+	(void)state;
+	place_make(&p);
+	assert_int_equal(find(&p, x, p.a, true), 0);
+	snprintf(cmd, sizeof(cmd), "for f in '%s'/by-path/*; do "
+		 "echo nonsense > \"$f\"; done", p.state);
+	assert_int_equal(system(cmd), 0);
+	assert_int_equal(find(&p, x, p.a, false), REMEM_ENOTFOUND);
+	assert_int_equal(find(&p, x, p.a, true), 0);
+	assert_int_equal(find(&p, x, p.a, false), 0);
+	place_remove(&p);
+}
+
+static void test_state__ledger_counts_the_local_day(void **state)
+{
+	struct ledger_row row = { .provider = "openai", .model = "模型",
+				  .items = 3, .tokens = 100, .status = 200 };
+	struct remem_err err;
+	struct state *s;
+	struct place p;
+	int64_t n, now = 1790000000000;
+
+	(void)state;
+	place_make(&p);
+	clock_set(now);
+	assert_int_equal(state_open(&s, p.state, "x", false, &err), 0);
+	assert_int_equal(state_ledger_add(s, &row, &err), 0);
+	row.tokens = 7;
+	assert_int_equal(state_ledger_add(s, &row, &err), 0);
+	row.at_ms = now - 3 * 86400000ll;
+	assert_int_equal(state_ledger_add(s, &row, &err), 0);
+	assert_int_equal(state_ledger_tokens_today(s, &n, &err), 0);
+	assert_int_equal(n, 107);
+	clock_set(now + 86400000);
+	assert_int_equal(state_ledger_tokens_today(s, &n, &err), 0);
+	assert_int_equal(n, 0);
+	clock_set(-1);
+	state_close(s);
+	place_remove(&p);
+}
+
+static void test_state__meta_is_kept(void **state)
+{
+	struct arena a = ARENA_INIT;
+	struct remem_err err;
+	struct state *s;
+	struct place p;
+
+	(void)state;
+	place_make(&p);
+	assert_int_equal(state_open(&s, p.state, "x", true, &err),
+			 REMEM_ENOTFOUND);
+	assert_int_equal(state_open(&s, p.state, "x", false, &err), 0);
+	assert_null(state_meta_get(s, &a, "k"));
+	assert_int_equal(state_meta_set(s, "k", "值", &err), 0);
+	state_close(s);
+	assert_int_equal(state_open(&s, p.state, "x", true, &err), 0);
+	assert_string_equal(state_meta_get(s, &a, "k"), "值");
+	assert_int_not_equal(state_meta_set(s, "k", NULL, &err), 0);
+	state_close(s);
+	arena_release(&a);
+	place_remove(&p);
+}
+
+static void test_state__every_failed_allocation_is_reported(void **state)
+{
+	struct place p;
+
+	(void)state;
+	place_make(&p);
+	for (int n = 1; n < 1000; n++) {
+		char x[UUID_CHARS];
+		int rc;
+
+		alloc_fail_at(n);
+		rc = find(&p, x, p.a, true);
+		alloc_fail_at(0);
+		if (!rc)
+			break;
+		assert_int_equal(rc, REMEM_ENOMEM);
+		assert_true(n < 999);
+	}
+	place_remove(&p);
+}
