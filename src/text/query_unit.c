@@ -303,7 +303,9 @@ static void add_run(struct query_build *b, const struct query_unit *u)
 			continue;
 		if (i - from == 1)
 			add_single(b, &r, from);
-		else if (i - from > 2)
+		else if (i - from > 2 && !question_quoted(&b->question,
+							 r.start[from],
+							 r.end[i - 1]))
 			query_phrase_add(b, r.start[from], r.end[i - 1], false,
 					 false);
 		from = i + 1;

@@ -14,9 +14,9 @@
 #include "text/query.h"
 
 #define TAIL_BYTES 1024
-/* No character of a question's bytes folds to more than 18 of 4 bytes; more
- * than this is not looked at for time words. */
-#define FOLDED_MAX (4 * QUERY_MAX_BYTES)
+/* Folded text that is looked at for time words: expansions beyond that (one
+ * character can become eighteen) are no sentence. */
+#define FOLDED_MAX(len) (4 * (len) + 16)
 /* Far from here relative dates would leave the calendar. */
 #define DAY_MIN -700000
 #define DAY_MAX 2900000
@@ -156,7 +156,7 @@ static void find_quotes(struct question *w)
 
 /* ---- time words ------------------------------------------------------- */
 
-/* Folds text; from[i] is the source byte of folded byte i, also for i = n. */
+/* Folds text; byte i of it was made from source bytes [from[i], to[i]). */
 static size_t fold_with_map(const struct question *w, char *out,
 			    uint32_t *from, uint32_t *to)
 {
@@ -164,7 +164,7 @@ static size_t fold_with_map(const struct question *w, char *out,
 	struct fold_ch ch;
 	size_t n = 0;
 
-	while (n + 4 <= FOLDED_MAX && fold_look(&ch, w->text, w->len, p)) {
+	while (n + 4 <= FOLDED_MAX(w->len) && fold_look(&ch, w->text, w->len, p)) {
 		size_t k = (size_t)utf8_encode(out + n, ch.cp);
 
 		for (; k; k--, n++) {
@@ -178,9 +178,10 @@ static size_t fold_with_map(const struct question *w, char *out,
 
 static void find_times(struct question *w, struct arena *a, int32_t today)
 {
-	char *folded = arena_alloc(a, FOLDED_MAX + 4);
-	uint32_t *from = ARENA_ARRAY(a, uint32_t, FOLDED_MAX + 4);
-	uint32_t *to = ARENA_ARRAY(a, uint32_t, FOLDED_MAX + 4);
+	size_t cap = FOLDED_MAX(w->len);
+	char *folded = arena_alloc(a, cap);
+	uint32_t *from = ARENA_ARRAY(a, uint32_t, cap);
+	uint32_t *to = ARENA_ARRAY(a, uint32_t, cap);
 	int count, kept = 0;
 	size_t n;
 
