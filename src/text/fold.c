@@ -73,27 +73,40 @@ static uint32_t hangul_pair(uint32_t a, uint32_t b)
 	return 0;
 }
 
+/* The mark or jamo behind p, past what counts for nothing; 0 if none is. */
+static uint32_t next_mark(const char *s, size_t len, size_t *p, bool kana)
+{
+	while (*p < len) {
+		size_t bytes;
+		uint32_t cp = fold_decode(s + *p, len - *p, &bytes);
+		uint32_t e = fold_entry(cp);
+
+		if (FOLD_KIND(e) != (kana ? FOLD_VOICE : FOLD_JAMO) &&
+		    (kana || FOLD_KIND(e) != FOLD_DROP))
+			return 0;
+		*p += bytes;
+		if (FOLD_KIND(e) != FOLD_DROP)
+			return FOLD_CP(e) ? FOLD_CP(e) : cp;
+	}
+	return 0;
+}
+
 void fold_compose(struct fold_ch *ch, const char *s, size_t len)
 {
 	bool kana = ch->kind == FOLD_HIRA || ch->kind == FOLD_KATA;
 
 	/* at most L + V + T, or kana + mark */
-	for (int i = 0; i < 2 && ch->after.at < len; i++) {
-		size_t bytes;
-		uint32_t cp = fold_decode(s + ch->after.at,
-					  len - ch->after.at, &bytes);
-		uint32_t e = fold_entry(cp);
-		uint32_t target = FOLD_CP(e) ? FOLD_CP(e) : cp, both = 0;
+	for (int i = 0; i < 2; i++) {
+		size_t p = ch->after.at;
+		uint32_t mark = next_mark(s, len, &p, kana), both = 0;
 
-		if (kana && FOLD_KIND(e) == FOLD_VOICE)
-			both = kana_voiced(ch->cp, target);
-		else if (!kana && FOLD_KIND(e) == FOLD_JAMO)
-			both = hangul_pair(ch->cp, target);
+		if (mark)
+			both = kana ? kana_voiced(ch->cp, mark) :
+				      hangul_pair(ch->cp, mark);
 		if (!both)
 			break;
 		ch->cp = both;
-		ch->after.at += bytes;
-		ch->end = ch->after.at;
+		ch->end = ch->after.at = p;
 		if (kana)
 			break;
 	}

@@ -100,8 +100,8 @@ static inline bool fold_composes(const struct fold_ch *ch, const char *s,
 	case FOLD_HIRA:
 	case FOLD_KATA:
 		return b == 0xe3 || b == 0xef;
-	case FOLD_HANGUL:
-		return b == 0xe1;
+	case FOLD_HANGUL: /* without a final consonant yet */
+		return b >= 0x80 && (ch->cp - 0xac00) % 28 == 0;
 	default:
 		return ch->kind == FOLD_JAMO;
 	}
