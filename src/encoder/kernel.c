@@ -33,6 +33,10 @@ const struct kernel *kernel_best(void)
 #if defined(__x86_64__)
 	case CPU_AVX512VNNI:
 		return &kernel_avx512;
+	case CPU_AVXVNNI:
+		return &kernel_avxvnni;
+	case CPU_AVX2:
+		return &kernel_avx2;
 #endif
 	default:
 		return &kernel_portable;

@@ -20,6 +20,7 @@
 #define KERNEL_BLOCK 32 /* inputs that share a scale */
 #define KERNEL_TILE_BYTES 256 /* nibbles of a tile and a block */
 #define KERNEL_HEAD 32 /* width of an attention head */
+#define KERNEL_MAX_INPUTS 4096 /* of a matrix */
 #define KERNEL_MAX_LEN 512 /* tokens of a sequence */
 #define KERNEL_QUERIES 8 /* rows of attention worked on at once, at most */
 
@@ -74,6 +75,7 @@ const struct kernel *kernel_best(void);
 extern const struct kernel kernel_portable;
 #if defined(__x86_64__)
 extern const struct kernel kernel_avx2;
+extern const struct kernel kernel_avxvnni;
 extern const struct kernel kernel_avx512;
 #endif
 

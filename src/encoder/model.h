@@ -12,7 +12,7 @@
 /* Bounds of what is accepted; they also bound the work buffers. */
 #define MODEL_MAX_LAYERS 48
 #define MODEL_MAX_WIDTH 1024
-#define MODEL_MAX_INNER 4096
+#define MODEL_MAX_INNER KERNEL_MAX_INPUTS
 #define MODEL_FORMAT 1 /* of the remem.* keys */
 
 struct layer {
