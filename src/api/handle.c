@@ -12,10 +12,18 @@ int handle_id(struct remem *r, bool create, struct remem_err *err)
 	int rc;
 
 	if (!r->id[0] && r->state_base) {
+		struct remem_err why = { 0 };
+
 		rc = state_find(r->id, r->state_base, r->workspace,
-				create && !r->read_only, err);
-		if (rc)
-			return rc;
+				create && !r->read_only, &why);
+		if (rc) {
+			r->id[0] = '\0';
+			if (rc != REMEM_ENOTFOUND || create) {
+				if (err)
+					*err = why;
+				return rc;
+			}
+		}
 	}
 	if (!r->id[0] || r->index_dir)
 		return 0;

@@ -11,6 +11,7 @@
 #include "embed/embed.h"
 #include "index/index.h"
 #include "source/source.h"
+#include "store/state.h"
 #include "store/store.h"
 
 struct remem {
@@ -22,7 +23,7 @@ struct remem {
 	const char *config_file; /* the user's; NULL without a home */
 	const char *program;
 	const char *cache_base, *state_base; /* NULL without a home */
-	char id[64]; /* of the workspace, "" while it has none */
+	char id[UUID_CHARS]; /* of the workspace, "" while it has none */
 	const char *index_dir; /* NULL while it has no id */
 	bool read_only, trusted, has_workspace_file;
 	int64_t now_ms; /* 0: the clock */
@@ -34,6 +35,8 @@ struct remem {
 	bool embedder_tried;
 	struct remem_err embedder_err; /* why there is none */
 	char *model_path; /* of the builtin model, found at first use */
+	struct state *state; /* for the ledger, opened at first use */
+	bool state_tried;
 };
 
 /* Finds id and index_dir; create: makes an id if there is none. 0 with an
@@ -66,6 +69,14 @@ const char *const *model_folders(struct arena *a, struct remem *r);
  */
 int handle_reader(struct remem *r, struct remem_err *err);
 void handle_close_reader(struct remem *r);
+
+/*
+ * The durable data of the workspace, opened for writing (made if need be).
+ * NULL when that cannot be, which is logged once.
+ */
+struct state *handle_state(struct remem *r);
+/* Puts each remote call into the ledger, and bounds them by budget.*. */
+void ledger_connect(struct embed_config *c, struct remem *r);
 
 /* Whether the workspace's remem.yaml with these bytes is trusted. */
 bool trust_holds(struct remem *r, const void *text, size_t len);

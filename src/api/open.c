@@ -114,6 +114,19 @@ static int find_folders(struct remem *r, const char *config_file,
 	return r->a.failed ? fail_nomem(err) : 0;
 }
 
+/* Without its state a workspace still has notes to read. */
+static int find_id(struct remem *r, struct remem_err *err)
+{
+	struct remem_err why = { 0 };
+	int rc = handle_id(r, false, &why);
+
+	if (rc == REMEM_ENOMEM)
+		return fail_nomem(err);
+	if (rc)
+		settings_warn(&r->settings, "%s", why.message);
+	return 0;
+}
+
 static int load(struct remem *r, const struct remem_open_opts *o,
 		struct remem_err *err)
 {
@@ -139,7 +152,7 @@ static int load(struct remem *r, const struct remem_open_opts *o,
 		return rc;
 	r->read_only = o->read_only || settings_bool(&r->settings, "readOnly");
 	if ((rc = find_workspace(r, o->workspace, err)) ||
-	    (rc = handle_id(r, false, err)) ||
+	    (rc = find_id(r, err)) ||
 	    (rc = add_workspace_file(r, err)) ||
 	    (rc = settings_check(&r->settings, err)))
 		return rc;
@@ -184,6 +197,7 @@ PUBLIC void remem_close(struct remem *r)
 		return;
 	handle_close_reader(r);
 	embedder_free(r->embedder);
+	state_close(r->state);
 	arena_release(&r->a);
 	mem_free(r);
 }

@@ -72,7 +72,10 @@ int embed_config_from(struct embed_config *c, struct remem *r,
 	if (is_local(c->provider) && strcmp(c->provider, "none") &&
 	    c->builtin_enabled && (rc = model_find(&c->model_path, r, err)))
 		return rc;
-	return is_local(c->provider) ? 0 : fill_remote(c, r, err);
+	if (is_local(c->provider))
+		return 0;
+	ledger_connect(c, r);
+	return fill_remote(c, r, err);
 }
 
 static bool vectors_off(const struct settings *s)

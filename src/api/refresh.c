@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "api/check.h"
 #include "base/clock.h"
 #include "base/log.h"
 
@@ -32,9 +33,9 @@ static int within(void *ctx, const char *phase, int64_t done, int64_t total,
 	return 1;
 }
 
-static int smaller(int64_t a, int64_t b)
+static int64_t smaller(int64_t a, int64_t b)
 {
-	return (int)(a < b ? a : b);
+	return a < b ? a : b;
 }
 
 static void bound_index(struct index_opts *o, struct bound *b,
@@ -152,29 +153,58 @@ static int make_first(struct refresh *y, struct remem *r, struct arena *a,
 	return reopen(y, r, a, err);
 }
 
-static int update(struct refresh *y, struct remem *r, struct arena *a,
-		  struct remem_err *err)
+/* The look at the disk goes on beside the search from this many files on:
+ * below it a thread costs more than it saves. */
+#define BESIDE_FILES 500
+
+static int begin_check(struct refresh *y, struct remem *r, struct arena *a,
+		       struct remem_err *err)
 {
-	struct source_list list = { 0 };
+	struct store_info info;
 	struct remem_err why = { 0 };
-	int64_t dirty = 0;
 	int rc;
 
 	if (y->never ||
 	    !settings_bool(&r->settings, "memorySearch.sync.onSearch"))
 		return 0;
-	rc = index_dirty(&dirty, &list, a, r->store, &r->source, &why);
-	source_list_release(&list);
-	if (rc == REMEM_ENOMEM)
-		return fail_nomem(err);
+	rc = r->ops->info(r->store, &info, &why);
 	if (rc == REMEM_ECORRUPT)
 		return refresh_rebuild(y, r, a, err);
-	if (rc) {
-		behind(y, a, why.message);
-		return 0;
-	}
-	if (!dirty)
-		return 0;
+	if (rc && err)
+		*err = why;
+	if (rc)
+		return rc;
+	y->check = check_begin(r, info.files >= BESIDE_FILES);
+	return y->check ? 0 : fail_nomem(err);
+}
+
+int refresh_begin(struct refresh *y, struct remem *r, struct arena *a,
+		  struct remem_err *err)
+{
+	struct remem_err why = { 0 };
+	int rc = handle_reader(r, &why);
+
+	y->stale = false;
+	y->why = NULL;
+	y->check = NULL;
+	if (!rc)
+		rc = begin_check(y, r, a, err);
+	else if (rc == REMEM_ENOTFOUND)
+		rc = make_first(y, r, a, err);
+	else if (rc == REMEM_ECORRUPT)
+		rc = refresh_rebuild(y, r, a, err);
+	else if (err)
+		*err = why;
+	if (!rc && a->failed)
+		rc = fail_nomem(err);
+	return rc;
+}
+
+static int index_changes(struct refresh *y, struct remem *r, struct arena *a,
+			 int64_t dirty, struct remem_err *err)
+{
+	int rc;
+
 	if (!may_sync(y, r)) {
 		y->stale = true;
 		y->why = arena_printf(a, "%lld files have changed since the "
@@ -186,23 +216,27 @@ static int update(struct refresh *y, struct remem *r, struct arena *a,
 	return reopen(y, r, a, err);
 }
 
-int refresh_index(struct refresh *y, struct remem *r, struct arena *a,
-		       struct remem_err *err)
+int refresh_end(struct refresh *y, bool *again, struct remem *r,
+		struct arena *a, struct remem_err *err)
 {
 	struct remem_err why = { 0 };
-	int rc = handle_reader(r, &why);
+	struct check *c = y->check;
+	int64_t dirty;
+	int rc;
 
-	y->stale = false;
-	y->why = NULL;
-	if (!rc)
-		rc = update(y, r, a, err);
-	else if (rc == REMEM_ENOTFOUND)
-		rc = make_first(y, r, a, err);
-	else if (rc == REMEM_ECORRUPT)
-		rc = refresh_rebuild(y, r, a, err);
-	else if (err)
-		*err = why;
-	if (!rc && a->failed)
-		rc = fail_nomem(err);
-	return rc;
+	*again = false;
+	y->check = NULL;
+	if (!c)
+		return 0;
+	rc = check_end(c, &dirty, &why);
+	if (rc == REMEM_ENOMEM)
+		return fail_nomem(err);
+	*again = rc == REMEM_ECORRUPT || (!rc && dirty);
+	if (rc == REMEM_ECORRUPT)
+		return refresh_rebuild(y, r, a, err);
+	if (rc)
+		behind(y, a, why.message);
+	else if (dirty)
+		return index_changes(y, r, a, dirty, err);
+	return 0;
 }

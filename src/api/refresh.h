@@ -4,6 +4,8 @@
 
 #include "api/handle.h"
 
+struct check; /* a look at the disk that is under way */
+
 struct refresh {
 	bool never; /* do not look */
 	bool text_only; /* vectors are not wanted for this answer */
@@ -11,18 +13,28 @@ struct refresh {
 	/* out */
 	bool stale; /* the index is behind the files */
 	const char *why; /* in the arena: what is behind and what to do */
+	struct check *check;
 };
 
 /*
- * Opens the reader of r, after bringing the index up to date within the
- * settings' budgets. Where that cannot be done the index as it is stays open
- * and stale says so; with no index at all r->store is NULL. A clean index is
- * not written to. Fails for an index of a newer remem and when memory is out.
+ * Opens the reader of r and begins to look for changed files: at once, or for
+ * a large index beside the search. With no index, or a damaged one, it is made
+ * first. Where that cannot be done the index as it is stays open and stale
+ * says so; with no index at all r->store is NULL. A clean index is not written
+ * to. Fails for an index of a newer remem and when memory is out;
+ * refresh_end() is needed in any case.
  */
-int refresh_index(struct refresh *y, struct remem *r, struct arena *a,
-		       struct remem_err *err);
-/* After REMEM_ECORRUPT from a reader: builds the text anew. */
+int refresh_begin(struct refresh *y, struct remem *r, struct arena *a,
+		  struct remem_err *err);
+/*
+ * Waits for the look at the disk and indexes what has changed, within the
+ * settings' budgets. *again: the index is another one now, so that an answer
+ * given before is old.
+ */
+int refresh_end(struct refresh *y, bool *again, struct remem *r,
+		struct arena *a, struct remem_err *err);
+/* After REMEM_ECORRUPT from a reader: builds the index anew. */
 int refresh_rebuild(struct refresh *y, struct remem *r, struct arena *a,
-		 struct remem_err *err);
+		    struct remem_err *err);
 
 #endif

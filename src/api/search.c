@@ -9,6 +9,7 @@
 
 #include "api/public.h"
 #include "api/results.h"
+#include "api/check.h"
 #include "api/refresh.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -195,6 +196,8 @@ static int run(struct search *s, struct remem_err *err)
 	struct remem *r = s->r;
 	int rc;
 
+	memset(&s->res->answer, 0, sizeof(s->res->answer));
+	s->res->answer.mode = s->run.mode;
 	if (!r->store)
 		return 0;
 	rc = run_once(s, err);
@@ -204,6 +207,28 @@ static int run(struct search *s, struct remem_err *err)
 	if ((rc = refresh_rebuild(&s->fresh, r, &s->res->a, err)) || !r->store)
 		return rc;
 	return run_once(s, err);
+}
+
+/*
+ * Searches while the disk is looked at; what has changed is indexed, and the
+ * question asked again. A small workspace is looked at first, and searched
+ * once.
+ */
+static int run_fresh(struct search *s, struct remem_err *err)
+{
+	struct arena *a = &s->res->a;
+	bool again = false, beside;
+	int rc, end;
+
+	rc = refresh_begin(&s->fresh, s->r, a, err);
+	beside = !rc && check_is_beside(s->fresh.check);
+	if (beside)
+		rc = run(s, err);
+	/* Joined also after a failure. */
+	end = refresh_end(&s->fresh, &again, s->r, a, rc ? NULL : err);
+	if (rc || end)
+		return rc ? rc : end;
+	return beside && !again ? 0 : run(s, err);
 }
 
 static int64_t pending_of(struct search *s)
@@ -311,14 +336,12 @@ static int check_closed(struct search *s, struct remem_err *err)
 
 static int answer(struct search *s, struct remem_err *err)
 {
-	struct remem_results *res = s->res;
 	int rc;
 
 	s->fresh.never = s->o->no_sync != 0;
 	s->fresh.text_only = s->run.mode == REMEM_MODE_TEXT;
 	s->fresh.deadline_ms = s->o->deadline_ms > 0 ? s->o->deadline_ms : 0;
-	if ((rc = refresh_index(&s->fresh, s->r, &res->a, err)) ||
-	    (rc = run(s, err)) || (rc = take_info(s, err)) ||
+	if ((rc = run_fresh(s, err)) || (rc = take_info(s, err)) ||
 	    (rc = check_closed(s, err)))
 		return rc;
 	return 0;
