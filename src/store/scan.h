@@ -1,7 +1,7 @@
 /*
  * Kernels that read vectors: int8 rows, padded to a multiple of 64, against a
- * query. One set a kind of processor, chosen by base/cpu. All give the same
- * integers; sums of floats may differ in the last bits.
+ * query whose bytes are never -128. One set a kind of processor, chosen by
+ * base/cpu. All give the same integers; sums of floats may differ in the last bits.
  */
 #ifndef STORE_SCAN_H
 #define STORE_SCAN_H
