@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # Builds one variant with Meson and ninja.
 #
 #   release  build/meson, copied to build/remem, build/libremem.*
@@ -7,7 +7,7 @@
 #   tsan     build/tsan: unit tests of threads, thread sanitizer
 #   werror   build/werror: everything, a warning is an error
 #   fuzz     build/fuzz: libFuzzer programs, clang
-set -eu
+set -euo pipefail
 cd "$(dirname "$0")/.."
 variant=$1
 shift
@@ -40,7 +40,7 @@ elif ! cmp -s "$dir/files.new" "$dir/files.list"; then
 	quietly meson setup --reconfigure "$dir" || exit 1
 fi
 mv "$dir/files.new" "$dir/files.list"
-ninja -C "$dir" --quiet "$@"
+ninja -C "$dir" --quiet "$@" | { grep -v "^ninja: no work to do" || true; }
 
 # A copy appears under its final name in one step: a program that runs may be
 # replaced.
