@@ -189,9 +189,27 @@ static enum stop_language language_of(const struct query_build *b)
 			hits[l] += stop_word((enum stop_language)l,
 					     b->raws[i].text, b->raws[i].len);
 	for (int l = 0; l < STOP_LATIN_COUNT; l++)
-		if (hits[l] > hits[best])
+		if (hits[l] > hits[best] && hits[l] > 1)
 			best = (enum stop_language)l;
 	return best;
+}
+
+/* True when a word is an option: `ls -a`, `just --list`. */
+static bool is_command(const struct query_build *b)
+{
+	const char *s = b->question.text;
+
+	for (size_t i = 0; i < b->raw_count; i++) {
+		size_t at = b->raws[i].start;
+
+		if (at == 0 || s[at - 1] != '-')
+			continue;
+		while (at > 0 && s[at - 1] == '-')
+			at--;
+		if (at > 0 && s[at - 1] == ' ')
+			return true;
+	}
+	return false;
 }
 
 static void add_units(struct query_build *b)
@@ -257,6 +275,7 @@ int query_parse(struct query *q, struct arena *a, const char *text, size_t len,
 	q->script = script_of_text(q->text, q->len);
 	b.japanese = q->script == SCRIPT_KANA;
 	b.language = language_of(&b);
+	b.command = is_command(&b);
 	add_units(&b);
 	add_quotes(&b);
 	if (a->failed)

@@ -26,7 +26,7 @@ static bool is_stop(const struct query_build *b, const struct term *t)
 	utf8_decode(&cp, t->text, t->len);
 	switch (script_of(cp)) {
 	case SCRIPT_LATIN:
-		return stop_word(b->language, t->text, t->len);
+		return !b->command && stop_word(b->language, t->text, t->len);
 	case SCRIPT_CYRILLIC:
 		return stop_word(STOP_RU, t->text, t->len);
 	case SCRIPT_HANGUL:
@@ -280,7 +280,9 @@ static void add_single(struct query_build *b, const struct run *r, size_t i)
 			       TERM_SINGLE, r->stop[i], true };
 
 	/* one hiragana is grammar; emoji begin no other term */
-	n.stop = n.stop || r->kind == FOLD_HIRA;
+	if (!question_quoted(&b->question, r->start[i], r->end[i]))
+		n.stop = n.stop || r->kind == FOLD_HIRA ||
+			 (r->kind == FOLD_HAN && stop_han_alone(n.text, n.len));
 	n.prefix = r->kind != FOLD_SYM;
 	query_add(b, &b->first, &n, -1);
 	query_occurs(b, n.text, n.len, r->start[i], r->end[i]);

@@ -48,6 +48,7 @@ struct query_build {
 	int group_count;
 	enum stop_language language;
 	bool japanese;
+	bool command; /* a command line: "as", "who" and "-a" are its words */
 };
 
 struct query_unit {

@@ -17,7 +17,7 @@ static const char english[] =
 	" some such own only please tell said say says than while because"
 	" through until dont doesnt didnt isnt arent wasnt werent cant couldnt"
 	" wouldnt shouldnt wont im ive youre youve theyre theyve weve were hed"
-	" hes shes whats wheres whos lets much many get got ever ";
+	" hes shes whats wheres whos lets much many ever ";
 static const char spanish[] =
 	" el la los las un una unos unas y e o u de del al a en con por para"
 	" sin sobre entre que como cual cuales quien quienes cuando donde"
@@ -89,7 +89,7 @@ bool stop_word(enum stop_language lang, const char *word, size_t len)
  * common ones that do are listed as content.
  */
 static const char han_stop[] =
-	" 的 了 吗 呢 吧 啊 呀 嘛 么 是 我 你 您 他 她 它 们 这 那 哪 谁 在 有 和"
+	" 的 了 吗 呢 吧 啊 呀 嘛 么 是 们 这 那 哪 谁 在 有 和"
 	" 与 也 都 就 很 把 被 之 其 啥 咋 还 又 而 但 或 让 请 几"
 	" 我们 你们 他们 她们 它们 咱们 自己 我的 你的 他的 她的 它的 我家"
 	" 这个 那个 这些 那些 这里 那里 这样 那样 这么 那么 这种 那种 这次 那次"
@@ -103,6 +103,10 @@ static const char han_stop[] =
 	" 其实 其余 之前 之后 以前 以后 之间 时候 的时候 当时 后来 记得 知道 觉得"
 	" 提到 提过 说过 在哪 在哪里 在哪儿 而是 而言 或许 也许 也就 还要 还会 还能"
 	" 有些 有的 所有 并且 那时 那天 这天 到底 究竟 ";
+/* Too common to be looked for alone, though pairs with them mean something:
+ * 我喜 of 我喜欢 stands where the words stand. */
+static const char han_weak[] =
+	" 我 你 您 他 她 它 过 给 号 月 日 年 所 ";
 static const char han_content[] =
 	" 目的 的确 的士 标的 了解 明了 罢了 存在 所在 在线 在职 实在 内在 外在"
 	" 潜在 在校 在世 在任 在野 有效 有限 有趣 有名 有机 有利 有色 有害 有毒"
@@ -139,6 +143,12 @@ size_t stop_han(const char *s, size_t len, bool *stop)
 
 	*stop = a >= b;
 	return a >= b ? a : b;
+}
+
+bool stop_han_alone(const char *s, size_t len)
+{
+	return longest(han_weak, s, len) == len ||
+	       longest(han_stop, s, len) == len;
 }
 
 static const char kana_head[] =

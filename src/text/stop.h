@@ -30,6 +30,9 @@ bool stop_word(enum stop_language lang, const char *word, size_t len);
  */
 size_t stop_han(const char *s, size_t len, bool *stop);
 
+/* True for a character that says too little to be asked for by itself. */
+bool stop_han_alone(const char *s, size_t len);
+
 /*
  * Bytes of a run of hiragana that are Japanese particles and endings: from
  * its front (*head; only where it follows another script, after_word) and

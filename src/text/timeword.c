@@ -576,19 +576,24 @@ static const rule_fn rules[] = {
 	read_with_word, read_iso,
 };
 
-/* Inside of a word, a number or a name nothing begins. */
+static bool is_alnum(char c)
+{
+	return is_letter(c) || is_digit(c);
+}
+
+/* Inside of a word, a number or a name (DEC-0054) nothing begins. */
 static bool may_begin(const char *s, size_t at)
 {
-	unsigned char now = (unsigned char)s[at], before;
+	unsigned char now = (unsigned char)s[at];
 
 	if ((now & 0xc0) == 0x80)
 		return false;
 	if (at == 0 || now >= 0x80)
 		return true;
-	before = (unsigned char)s[at - 1];
-	if (is_letter((char)before) || is_digit((char)before))
+	if (is_alnum(s[at - 1]))
 		return false;
-	return !strchr("_-/.:#@+", before) || before == '\0';
+	return !s[at - 1] || !strchr("_-/.:#@+", s[at - 1]) || at == 1 ||
+	       !is_alnum(s[at - 2]);
 }
 
 int time_scan(struct time_span *out, int max, const char *s, size_t len,

@@ -180,6 +180,9 @@ static void test_query__chinese_stop_words_before_pairs(void **state)
 			    "~我的 ~的猫 ~猫在 ~在哪 ~哪里 猫*");
 	assert_string_equal(terms("我們的資料庫"),
 			    "~我们 ~们的 ~的资 资料 料库");
+	/* 我喜 stands where 我喜欢 stands; 我 alone says nothing */
+	assert_string_equal(terms("我喜欢"), "我喜 喜欢");
+	assert_string_equal(terms("我 猫"), "~我* 猫*");
 	/* content words with function characters stay */
 	assert_true(has("目的是什么", "目的"));
 	assert_true(has("怎么了解首都", "了解"));
@@ -215,6 +218,19 @@ static void test_query__stop_words_by_language(void **state)
 	assert_false(has("会議はどこですか", "です"));
 	assert_true(has("会議はどこですか", "会议"));
 	assert_true(has("りんごはどこ", "りん"));
+	teardown(state);
+}
+
+static void test_query__a_command_line_has_no_stop_words(void **state)
+{
+	setup(state);
+	assert_string_equal(terms("just --list"), "just list");
+	assert_string_equal(terms("as -o"), "as o");
+	assert_string_equal(terms("who -a 是什么"),
+			    "who a ~是什 ~什么");
+	/* a minus or a joined word is no option */
+	assert_string_equal(terms("the stand-up - is it"),
+			    "~the stand up ~is ~it");
 	teardown(state);
 }
 
@@ -341,6 +357,7 @@ static void test_query__time_in_chinese(void **state)
 	dates("3月的计划", "2026-03-01", "2026-03-31");
 	dates("十二月", "2025-12-01", "2025-12-31");
 	day("3月5日", "2026-03-05");
+	day("王峰：4月27号的公园", "2026-04-27");
 	day("2025年3月5号", "2025-03-05");
 	dates("2025年", "2025-01-01", "2025-12-31");
 	dates("去年3月", "2025-03-01", "2025-03-31");
