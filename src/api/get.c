@@ -24,6 +24,7 @@ struct get {
 	struct lines lines;
 	struct buf text;
 	bool not_found;
+	bool counted; /* the caller said how many lines */
 };
 
 /* The address's own range, unless the options say otherwise. */
@@ -41,10 +42,14 @@ static int take_range(struct get *g, const char *address,
 		return fail_nomem(err);
 	if (!g->path || !g->path[0])
 		return fail(err, REMEM_EINVAL, "the path is empty");
+	/* A citation of one line means that line, "path:from" what follows. */
+	if (first && !last && address[strlen(g->path)] == '#')
+		last = first;
 	g->lines.from = o->from ? o->from : first ? first : 1;
 	g->lines.count = o->lines ? o->lines :
 		(int)settings_int(s, "contextLimits.memoryGetDefaultLines");
-	if (!o->lines && first && last >= first && !o->from)
+	g->counted = o->lines || (first && last >= first && !o->from);
+	if (!o->lines && g->counted)
 		g->lines.count = last - first + 1;
 	g->lines.offset = o->offset;
 	g->lines.max_chars = o->max_chars ? o->max_chars :
@@ -96,7 +101,8 @@ static const char *message(struct get *g)
 				    (long long)l->next_from,
 				    (long long)l->next_from,
 				    (long long)l->next_offset);
-	if (l->truncated)
+	/* Who asked for some lines and got them knows that there are more. */
+	if (l->truncated && !(g->counted && l->given == l->count))
 		return arena_printf(&g->a, "there are more lines; go on with "
 				    "from %lld", (long long)l->next_from);
 	return NULL;
