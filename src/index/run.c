@@ -9,6 +9,7 @@
  * vectors come over by their keys. It is published before what is missing is
  * embedded, so that a killed run keeps each vector it paid for.
  */
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,6 +58,7 @@ static int64_t ms_since(int64_t start_ns)
 
 static void round_end(struct sync *y)
 {
+	y->walked = false;
 	source_list_release(&y->list);
 	arena_reset(&y->round);
 }
@@ -80,8 +82,13 @@ static void list_skipped(struct sync *y)
 static int round_walk(struct sync *y, struct remem_err *err)
 {
 	int64_t start = clock_mono_ns();
-	int rc = source_walk(&y->list, &y->round, y->o->source, err);
+	int rc;
 
+	if (y->walked) {
+		y->walked = false;
+		return 0;
+	}
+	rc = source_walk(&y->list, &y->round, y->o->source, err);
 	y->r->scan_ms += ms_since(start);
 	if (!rc)
 		list_skipped(y);
@@ -296,6 +303,48 @@ static int final_info(struct sync *y, struct remem_err *err)
 	return 0;
 }
 
+/* A generation that a killed run left: only a writer takes it away. */
+static bool has_leftover(const char *dir)
+{
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	int n = 0;
+
+	while (d && (e = readdir(d)))
+		n += !strncmp(e->d_name, "gen-", 4);
+	if (d)
+		closedir(d);
+	return n > 1;
+}
+
+/*
+ * Most runs find nothing to do: seen by a reader, without the lock and without
+ * a byte written. *done: the report is complete. What was walked is kept for
+ * the run that has to follow.
+ */
+static int run_peek(struct sync *y, bool *done, struct remem_err *err)
+{
+	bool rebuild, work;
+	int rc;
+
+	*done = false;
+	/* Whatever is wrong with the index is for the writer to mend. */
+	if (has_leftover(y->o->dir) || open_store(y, STORE_READ, 0, NULL))
+		return 0;
+	if ((rc = round_walk(y, err)))
+		goto out;
+	y->walked = true;
+	if (!is_settled(y) || needs_rebuild(y, &rebuild, NULL) || rebuild ||
+	    sync_vectors_look(y, &work, NULL) || work)
+		goto out;
+	*done = true;
+	y->r->unchanged = y->files;
+	rc = final_info(y, err);
+out:
+	close_store(y);
+	return rc;
+}
+
 static int run_phases(struct sync *y, struct remem_err *err)
 {
 	int64_t entries = y->o->cache_entries > 0 ? y->o->cache_entries : 50000;
@@ -325,10 +374,17 @@ static void forget_counts(struct sync *y)
 
 static int run_writing(struct sync *y, struct remem_err *err)
 {
-	int64_t start_ms = clock_now_ms();
-	bool waited = false;
-	int rc = open_to_write(y, &waited, err);
+	bool waited = false, done = false;
+	int rc = y->o->force ? 0 : run_peek(y, &done, err);
 
+	if (rc || done) {
+		round_end(y);
+		return rc;
+	}
+	rc = open_to_write(y, &waited, err);
+	/* Another process has written since: our walk is older than that. */
+	if (waited || rc)
+		round_end(y);
 	if (!rc)
 		rc = run_phases(y, err);
 	if (rc == REMEM_ECORRUPT && !y->r->forced) {
@@ -340,12 +396,7 @@ static int run_writing(struct sync *y, struct remem_err *err)
 		if (!rc)
 			rc = run_phases(y, err);
 	}
-	if (!rc && waited && !y->writes) {
-		struct store_info info;
-
-		rc = y->s->ops->info(y->s, &info, err);
-		y->r->shared = !rc && info.indexed_at_ms >= start_ms;
-	}
+	y->r->shared = !rc && waited && !y->writes;
 	close_store(y);
 	return rc;
 }

@@ -19,6 +19,7 @@ struct sync {
 	struct arena round; /* list and plan of one round */
 	struct source_list list;
 	struct plan plan;
+	bool walked; /* list is fresh already: the next round takes it */
 	int rounds;
 	int64_t files; /* to be indexed, of this round's list */
 	int64_t failures; /* of this round: files that should be indexed */
@@ -37,6 +38,10 @@ int sync_text(struct sync *y, struct remem_err *err);
  * embeds the others. A provider that fails is no error: report.degraded.
  */
 int sync_vectors(struct sync *y, bool only_link, struct remem_err *err);
+
+/* Sets what the report says of pending vectors without writing; *work: there is
+ * something for sync_vectors() to do. */
+int sync_vectors_look(struct sync *y, bool *work, struct remem_err *err);
 
 /* dry.c: counts what a run would do; y->s may be NULL. */
 int sync_dry(struct sync *y, struct remem_err *err);

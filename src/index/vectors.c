@@ -385,14 +385,10 @@ static int find_set(struct vector_run *v, bool make, struct remem_err *err)
 	int dims = 0, rc;
 
 	v->fp = 0;
-	if (v->info->fingerprint && v->info->fingerprint[0]) {
-		rc = s->ops->fingerprint_find(s, v->info->fingerprint, &v->fp,
-					      &dims, err);
-		if (rc || v->fp)
-			return rc;
-	}
 	if (!make)
-		return 0;
+		return v->info->fingerprint && v->info->fingerprint[0] ?
+		       s->ops->fingerprint_find(s, v->info->fingerprint,
+						&v->fp, &dims, err) : 0;
 	if (!v->info->dims && v->y->embed->probe(v->e, &took, &why)) {
 		degrade(v, &why);
 		return 0;
@@ -437,33 +433,53 @@ static int embed_all(struct vector_run *v, bool only_link,
 	return rc;
 }
 
-int sync_vectors(struct sync *y, bool only_link, struct remem_err *err)
+/* What waits, without writing; *work: there is something to be done. */
+static int look(struct vector_run *v, bool *work, struct remem_err *err)
 {
-	struct vector_run v = { .y = y, .e = y->o->embedder };
-	int64_t *pending = &y->r->vectors_pending, before;
+	struct sync *y = v->y;
 	const char *off;
 	int rc;
 
-	if (!v.e)
-		return count_pending(&v, pending, err);
-	v.info = y->embed->info(v.e);
-	off = y->embed->off(v.e);
+	*work = false;
+	v->e = y->o->embedder;
+	if (!v->e)
+		return count_pending(v, &y->r->vectors_pending, err);
+	v->info = y->embed->info(v->e);
+	off = y->embed->off(v->e);
 	if (off)
 		y->r->degraded = arena_strdup(y->a, off);
-	if ((rc = find_set(&v, false, err)) ||
-	    (rc = count_pending(&v, pending, err)))
+	if ((rc = find_set(v, false, err)) ||
+	    (rc = count_pending(v, &y->r->vectors_pending, err)))
 		return rc;
-	if (off || !*pending || y->o->text_only)
-		return 0;
-	if ((!v.fp && (rc = find_set(&v, true, err))) || !v.fp)
+	*work = !off && y->r->vectors_pending && !y->o->text_only;
+	return 0;
+}
+
+int sync_vectors_look(struct sync *y, bool *work, struct remem_err *err)
+{
+	struct vector_run v = { .y = y };
+
+	return look(&v, work, err);
+}
+
+int sync_vectors(struct sync *y, bool only_link, struct remem_err *err)
+{
+	struct vector_run v = { .y = y };
+	int64_t *pending = &y->r->vectors_pending;
+	bool work;
+	int rc = look(&v, &work, err);
+
+	if (rc || !work)
+		return rc;
+	/* Also when it is there: it may be one that was left for another. */
+	if ((rc = find_set(&v, true, err)) || !v.fp)
 		return rc;
 	if (y->o->vector_budget_ms > 0)
 		v.deadline_ns = clock_mono_ns() +
 				(int64_t)y->o->vector_budget_ms * 1000000;
 	arena_init(&v.p.a, 0);
-	before = *pending;
 	if (!only_link)
-		progress_phase(&y->progress, "vectors", before);
+		progress_phase(&y->progress, "vectors", *pending);
 	rc = embed_all(&v, only_link, err);
 	arena_release(&v.p.a);
 	if (!rc)

@@ -50,7 +50,7 @@ struct source_file *list_add(struct list *l, const char *path,
 
 void list_unread(struct list *l, const char *prefix)
 {
-	if (!mem_grow(&l->unread, &l->unread_cap, l->unread_count + 1,
+	if (!prefix || !mem_grow(&l->unread, &l->unread_cap, l->unread_count + 1,
 		      sizeof(*l->unread))) {
 		l->failed = true;
 		return;

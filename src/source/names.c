@@ -38,7 +38,10 @@ static bool ends_in(const char *s, const char *const *list, size_t n)
 
 bool name_is_note(const char *name)
 {
-	return ends(name, ".md");
+	size_t n = strlen(name);
+
+	return n > 3 && name[n - 3] == '.' && (name[n - 2] | 32) == 'm' &&
+	       (name[n - 1] | 32) == 'd';
 }
 
 const char *name_media(const char *name)
@@ -53,8 +56,9 @@ const char *name_media(const char *name)
 bool name_is_temp(const char *name)
 {
 	/* vi tries whether it may write a folder by a file of this name. */
-	return !strcmp(name, "4913") || !strncmp(name, ".#", 2) ||
-	       ends_in(name, temps, ARRAY_LEN(temps));
+	if (!strcmp(name, "4913") || !strncmp(name, ".#", 2))
+		return true;
+	return !name_is_note(name) && ends_in(name, temps, ARRAY_LEN(temps));
 }
 
 /* '0' in shape stands for a digit. */
@@ -78,6 +82,8 @@ bool name_is_conflict(const char *name)
 {
 	/* Syncthing; Dropbox and Nextcloud; Seafile. With their dates, so that
 	 * a note about a conflict stays a note. */
+	if (!strstr(name, "onflict"))
+		return false;
 	return has_behind(name, ".sync-conflict-", "00000000-000000") ||
 	       has_behind(name, "conflicted copy ", "0000-00-00") ||
 	       strstr(name, "(SFConflict ");

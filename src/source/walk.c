@@ -57,7 +57,8 @@ struct walker {
 	struct root_more *more;
 	int root_count, root, depth;
 	bool linked; /* below a followed link */
-	struct entry *entries; /* of this folder and those above: a stack */
+	struct entry **entries; /* of this folder and those above: a stack;
+				   they are in scratch */
 	size_t count, cap;
 	struct buf path; /* shown, of this folder, with '/' unless empty */
 	struct pending_link *links;
@@ -143,19 +144,20 @@ static struct entry *add_entry(struct walker *w, const char *name, bool folder)
 {
 	struct entry *e;
 
-	if (!mem_grow(&w->entries, &w->cap, w->count + 1, sizeof(*e))) {
+	if (!mem_grow(&w->entries, &w->cap, w->count + 1, sizeof(e))) {
 		w->l->failed = true;
 		return NULL;
 	}
-	e = &w->entries[w->count];
-	memset(e, 0, sizeof(*e));
+	e = ARENA_NEW(&w->scratch, struct entry);
+	if (!e)
+		return NULL;
 	e->folder = folder;
 	e->linked = w->linked;
 	e->name = folder ? arena_printf(&w->scratch, "%s/", name) :
 			   arena_strdup(&w->scratch, name);
 	if (!e->name)
 		return NULL;
-	w->count++;
+	w->entries[w->count++] = e;
 	return e;
 }
 
@@ -180,7 +182,7 @@ static void add_file(struct walker *w, const char *name)
 	const char *media;
 	struct entry *e;
 
-	if (name_is_temp(name) || !is_wanted(w, name, &media))
+	if (!is_wanted(w, name, &media) || name_is_temp(name))
 		return;
 	e = add_entry(w, name, false);
 	if (!e)
@@ -235,7 +237,7 @@ static void add_link(struct walker *w, int fd, const char *name)
 
 		add_folder(w, name);
 		if (w->count > before)
-			w->entries[before].later = true;
+			w->entries[before]->later = true;
 		return;
 	}
 	e = add_entry(w, name, folder);
@@ -362,6 +364,18 @@ static void ignore_entry(struct walker *w, struct entry *e,
 		e->skip = arena_printf(w->a, "ignored by %s", from);
 }
 
+/* A note that cannot be stat'ed: what the index has of it stays. */
+static void keep_entry(struct walker *w, struct entry *e, int errnum)
+{
+	struct remem_err why;
+
+	fail_errno(&why, REMEM_EIO, errnum, "cannot be looked at");
+	e->skip = arena_strdup(w->a, why.message);
+	e->failed = true;
+	list_unread(w->l, arena_printf(w->a, "%s%s", buf_str(&w->path),
+				       e->name));
+}
+
 /* Stats notes and drops those that are gone. fd: of their folder. */
 static void judge(struct walker *w, size_t first, int fd,
 		  const struct ignore *ig)
@@ -369,21 +383,20 @@ static void judge(struct walker *w, size_t first, int fd,
 	size_t to = first;
 
 	for (size_t i = first; i < w->count && !w->path.failed; i++) {
-		struct entry e = w->entries[i];
+		struct entry *e = w->entries[i];
 		struct stat st;
 
-		if (ig && !e.skip)
-			ignore_entry(w, &e, ig);
-		if (!e.skip && !e.folder && !e.st.inode) {
-			if (!fstatat(fd, e.name, &st, AT_SYMLINK_NOFOLLOW)) {
+		if (ig && !e->skip)
+			ignore_entry(w, e, ig);
+		if (!e->skip && !e->folder && !e->st.inode) {
+			if (!fstatat(fd, e->name, &st, AT_SYMLINK_NOFOLLOW)) {
 				if (!S_ISREG(st.st_mode))
 					continue; /* replaced this moment */
-				stat_entry(w, &e, &st);
+				stat_entry(w, e, &st);
 			} else if (errno == ENOENT) {
 				continue;
 			} else {
-				e.skip = "cannot be looked at";
-				e.failed = true;
+				keep_entry(w, e, errno);
 			}
 		}
 		w->entries[to++] = e;
@@ -393,9 +406,9 @@ static void judge(struct walker *w, size_t first, int fd,
 
 static int by_name(const void *x, const void *y)
 {
-	const struct entry *a = x, *b = y;
+	const struct entry *const *a = x, *const *b = y;
 
-	return strcmp(a->name, b->name);
+	return strcmp((*a)->name, (*b)->name);
 }
 
 static void emit(struct walker *w, const struct entry *e)
@@ -531,17 +544,17 @@ static void walk_entries(struct walker *w, size_t first,
 	size_t end = w->count, at = w->path.len;
 
 	for (size_t i = first; i < end && !walk_failed(w); i++) {
-		struct entry e = w->entries[i]; /* the stack may move */
+		const struct entry *e = w->entries[i];
 
-		if (!e.folder || e.skip) {
-			emit(w, &e);
+		if (!e->folder || e->skip) {
+			emit(w, e);
 			continue;
 		}
-		if (e.later) {
-			wait_link(w, e.name, ig);
+		if (e->later) {
+			wait_link(w, e->name, ig);
 			continue;
 		}
-		buf_adds(&w->path, e.name);
+		buf_adds(&w->path, e->name);
 		walk_folder(w, ig);
 		buf_truncate(&w->path, at);
 	}
@@ -605,7 +618,7 @@ static void walk_fixed(struct walker *w, const char *name, bool folder,
 		/* "memory" that leads nowhere is said as well. */
 		if (folder && w->count == first && fstatat(fd, name, &st, 0) &&
 		    add_entry(w, name, false))
-			w->entries[first].skip =
+			w->entries[first]->skip =
 				"symbolic link that leads nowhere";
 	} else if (folder && type == TYPE_FOLDER) {
 		add_entry(w, name, true);
