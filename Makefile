@@ -46,7 +46,7 @@ format:
 
 bench: setup
 	@tools/build.sh release
-	@tools/bench.sh
+	@tools/bench.sh $(NAME)
 
 eval: setup
 	@tools/build.sh release
