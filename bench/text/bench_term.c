@@ -52,10 +52,11 @@ static unsigned zipf(unsigned n)
 
 static size_t put_word(char *out, unsigned rank)
 {
-	static const char *const syllable[] = { "re", "con", "ta", "mo", "ser",
-		"ver", "in", "po", "li", "que", "sta", "ter", "na", "ble" };
-	static const char *const ending[] = { "", "s", "ed", "ing", "er",
-		"ation", "ly", "e" };
+	static const char *const syllable[] = { "re",  "con", "ta", "mo", "ser",
+						"ver", "in",  "po", "li", "que",
+						"sta", "ter", "na", "ble" };
+	static const char *const ending[] = { "",   "s",     "ed", "ing",
+					      "er", "ation", "ly", "e" };
 	size_t n = 0;
 
 	for (unsigned r = rank + 1; r; r /= 14)
@@ -69,8 +70,7 @@ static size_t put_english(char *out)
 
 	if (random64() % 12 == 0)
 		out[0] = (char)(out[0] - 32);
-	return n + (size_t)sprintf(out + n, "%s",
-				   random64() % 12 ? " " : ". ");
+	return n + (size_t)sprintf(out + n, "%s", random64() % 12 ? " " : ". ");
 }
 
 static size_t put_chinese(char *out)
@@ -186,7 +186,8 @@ int main(int argc, char **argv)
 	static const struct {
 		const char *name;
 		size_t (*put)(char *);
-	} made[] = { { "english", put_english }, { "chinese", put_chinese },
+	} made[] = { { "english", put_english },
+		     { "chinese", put_chinese },
 		     { "mixed", put_mixed } };
 
 	for (int i = 1; i < argc; i++) {

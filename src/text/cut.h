@@ -44,8 +44,9 @@ struct cutter {
 static inline int cut_emit(struct cutter *c, const char *text, size_t len,
 			   uint32_t flags, size_t start, size_t end)
 {
-	struct term t = { text, (uint32_t)len, flags, start, end, c->pos,
-			  c->run };
+	struct term t = {
+		text, (uint32_t)len, flags, start, end, c->pos, c->run
+	};
 
 	return c->fn(c->ctx, &t);
 }

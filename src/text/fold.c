@@ -67,8 +67,8 @@ static uint32_t hangul_pair(uint32_t a, uint32_t b)
 	if (a - L_BASE < L_COUNT && b - V_BASE < V_COUNT)
 		return S_BASE +
 		       ((a - L_BASE) * V_COUNT + (b - V_BASE)) * T_COUNT;
-	if (a - S_BASE < S_COUNT && (a - S_BASE) % T_COUNT == 0 &&
-	    b > T_BASE && b < T_BASE + T_COUNT)
+	if (a - S_BASE < S_COUNT && (a - S_BASE) % T_COUNT == 0 && b > T_BASE &&
+	    b < T_BASE + T_COUNT)
 		return a + (b - T_BASE);
 	return 0;
 }
@@ -101,8 +101,8 @@ void fold_compose(struct fold_ch *ch, const char *s, size_t len)
 		uint32_t mark = next_mark(s, len, &p, kana), both = 0;
 
 		if (mark)
-			both = kana ? kana_voiced(ch->cp, mark) :
-				      hangul_pair(ch->cp, mark);
+			both = kana ? kana_voiced(ch->cp, mark)
+				    : hangul_pair(ch->cp, mark);
 		if (!both)
 			break;
 		ch->cp = both;

@@ -17,7 +17,8 @@
 #include "base/attr.h"
 #include "base/utf8.h"
 
-enum fold_kind { /* in the order of tools/make-fold.py */
+/* In the order of tools/make-fold.py. */
+enum fold_kind {
 	FOLD_SEP, /* blanks, punctuation, controls, what is no character */
 	FOLD_WORD, /* letters of scripts with spaces */
 	FOLD_DIGIT,
@@ -40,15 +41,15 @@ extern const uint32_t fold_pages[];
 extern const uint32_t fold_entries[];
 extern const uint32_t fold_pool[];
 
-#define FOLD_CP(e) ((e) & 0x1fffff)
+#define FOLD_CP(e) ((e)&0x1fffff)
 #define FOLD_KIND(e) ((enum fold_kind)((e) >> 21 & 15))
 #define FOLD_SCRIPT(e) ((e) >> 25 & 15)
 #define FOLD_UPPER(e) ((e) >> 29 & 1)
 
 static inline uint32_t fold_entry(uint32_t cp)
 {
-	return cp < 0x110000 ?
-		fold_entries[fold_pages[cp >> 7] + (cp & 127)] : 0;
+	return cp < 0x110000 ? fold_entries[fold_pages[cp >> 7] + (cp & 127)]
+			     : 0;
 }
 
 struct fold_at {
@@ -80,8 +81,8 @@ static inline uint32_t fold_decode(const char *s, size_t left, size_t *bytes)
 		*bytes = 1;
 		return b[0];
 	}
-	if (b[0] > 0xe0 && b[0] < 0xed && left >= 3 &&
-	    (b[1] & 0xc0) == 0x80 && (b[2] & 0xc0) == 0x80) {
+	if (b[0] > 0xe0 && b[0] < 0xed && left >= 3 && (b[1] & 0xc0) == 0x80 &&
+	    (b[2] & 0xc0) == 0x80) {
 		*bytes = 3;
 		return (b[0] & 15u) << 12 | (b[1] & 63u) << 6 | (b[2] & 63u);
 	}
@@ -93,8 +94,8 @@ static inline uint32_t fold_decode(const char *s, size_t left, size_t *bytes)
 static inline bool fold_composes(const struct fold_ch *ch, const char *s,
 				 size_t len)
 {
-	unsigned char b = ch->after.at < len ?
-		(unsigned char)s[ch->after.at] : 0;
+	unsigned char b =
+		ch->after.at < len ? (unsigned char)s[ch->after.at] : 0;
 
 	switch (ch->kind) {
 	case FOLD_HIRA:

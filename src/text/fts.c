@@ -177,8 +177,7 @@ static int tokenize(Fts5Tokenizer *tok, void *ctx, int flags, const char *text,
 	if (++t->generation == 0) {
 		t->generation = 1;
 		if (t->slots)
-			memset(t->slots, 0,
-			       t->slot_count * sizeof(*t->slots));
+			memset(t->slots, 0, t->slot_count * sizeof(*t->slots));
 	}
 	rc = term_cut(text, (size_t)len, take, &r);
 	if (t->slot_count > SLOTS_KEPT || t->pool_cap > POOL_KEPT)

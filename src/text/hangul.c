@@ -13,12 +13,15 @@
 /* Particles after nouns, longer ones before those they end with. */
 static const char *const particles[] = {
 	"으로부터", "에서부터", "에게서는", "이라고", "에서는", "에서도",
-	"에게서", "에게는", "으로는", "으로도", "으로서", "으로써", "한테서",
-	"까지는", "까지도", "부터는", "처럼", "에서", "에게", "에는", "에도",
-	"한테", "으로", "부터", "까지", "보다", "마다", "조차", "마저", "이나",
-	"이랑", "하고", "라고", "로서", "로써", "로는", "로도", "께서", "밖에",
-	"이란", "은", "는", "이", "가", "을", "를", "에", "와", "과", "도",
-	"로", "만", "의", "랑", "께", "나",
+	"에게서",   "에게는",	"으로는",   "으로도", "으로서", "으로써",
+	"한테서",   "까지는",	"까지도",   "부터는", "처럼",	"에서",
+	"에게",	    "에는",	"에도",	    "한테",   "으로",	"부터",
+	"까지",	    "보다",	"마다",	    "조차",   "마저",	"이나",
+	"이랑",	    "하고",	"라고",	    "로서",   "로써",	"로는",
+	"로도",	    "께서",	"밖에",	    "이란",   "은",	"는",
+	"이",	    "가",	"을",	    "를",     "에",	"와",
+	"과",	    "도",	"로",	    "만",     "의",	"랑",
+	"께",	    "나",
 };
 
 size_t hangul_stem(const char *word, size_t len)
@@ -48,8 +51,7 @@ static void word_read(struct word *w, struct cutter *c, struct fold_ch *ch)
 		w->len += (size_t)utf8_encode(w->text + w->len, ch->cp);
 		c->at = ch->after;
 	} while (w->count < SYLLABLE_MAX &&
-		 fold_look(ch, c->s, c->len, c->at) &&
-		 ch->kind == FOLD_HANGUL);
+		 fold_look(ch, c->s, c->len, c->at) && ch->kind == FOLD_HANGUL);
 }
 
 static int word_pairs(struct cutter *c, const struct word *w, size_t stem)
@@ -58,8 +60,8 @@ static int word_pairs(struct cutter *c, const struct word *w, size_t stem)
 	int rc;
 
 	for (size_t i = 0; w->count > 2 && i + 1 < w->count; i++) {
-		uint32_t flags = TERM_PAIR | (i == 0 && stem == 6 ?
-					      TERM_STEM : 0u);
+		uint32_t flags =
+			TERM_PAIR | (i == 0 && stem == 6 ? TERM_STEM : 0u);
 
 		rc = cut_emit(c, w->text + 3 * i, 6, flags, w->start[i],
 			      w->end[i + 1]);

@@ -29,11 +29,15 @@
 static unsigned levels_of(uint32_t sign)
 {
 	switch (sign) {
-	case '/': case ':': case '#': case '@':
+	case '/':
+	case ':':
+	case '#':
+	case '@':
 		return 1 << 0;
 	case '.':
 		return 1 << 1 | 1 << 3;
-	case '-': case '+':
+	case '-':
+	case '+':
 		return 1 << 2;
 	default:
 		return 1 << 4;
@@ -70,8 +74,7 @@ static bool joins(const struct fold_ch *sign, int count)
 			return false; /* http://: the name begins behind */
 		same = same && sign[i].cp == sign[i + 1].cp;
 	}
-	return !same || sign[0].cp == '_' ||
-	       (sign[0].cp == ':' && count == 2);
+	return !same || sign[0].cp == '_' || (sign[0].cp == ':' && count == 2);
 }
 
 /* Reads joining signs if a letter or digit of the same script follows. */
@@ -172,8 +175,9 @@ void seg_read(struct seg *g, struct cutter *c)
 			if (script && ch.script != script)
 				break;
 			script = ch.script;
-			seg_add(g, &ch, (uint8_t)(SEG_LETTER | mark |
-						  (ch.upper ? SEG_UPPER : 0)));
+			seg_add(g, &ch,
+				(uint8_t)(SEG_LETTER | mark |
+					  (ch.upper ? SEG_UPPER : 0)));
 		} else if (ch.kind == FOLD_DIGIT) {
 			seg_add(g, &ch, SEG_DIGIT);
 		} else if (ch.kind == FOLD_MARK && last & SEG_LETTER) {
@@ -288,8 +292,8 @@ static bool splits(const struct seg *g, size_t i, size_t b, int level)
 {
 	bool digits;
 
-	if (!(g->cls[i] & SEG_JOIN) || !(levels_of((uint8_t)g->text[i]) >>
-					 level & 1))
+	if (!(g->cls[i] & SEG_JOIN) ||
+	    !(levels_of((uint8_t)g->text[i]) >> level & 1))
 		return false;
 	if (g->text[i] != '.')
 		return true;
@@ -305,8 +309,8 @@ static int level_of(const struct seg *g, size_t a, size_t b, int level)
 		for (size_t i = a; g->levels >> level & 1 && i < b; i++)
 			if (splits(g, i, b, level))
 				return level;
-	return level == LEVEL_LAST && count_changes(g, a, b) ?
-		LEVEL_LAST : LEVEL_LAST + 1;
+	return level == LEVEL_LAST && count_changes(g, a, b) ? LEVEL_LAST
+							     : LEVEL_LAST + 1;
 }
 
 static int put_parts(const struct seg *g, struct cutter *c, size_t a, size_t b,
@@ -364,8 +368,7 @@ static int put_parts(const struct seg *g, struct cutter *c, size_t a, size_t b,
 	for (size_t i = a; !rc && i <= b; i++) {
 		bool sign = i < b && splits(g, i, b, level);
 		bool cut = i == b || sign ||
-			   (level == LEVEL_LAST && i > a &&
-			    change_at(g, i, b));
+			   (level == LEVEL_LAST && i > a && change_at(g, i, b));
 
 		if (!cut)
 			continue;
@@ -391,8 +394,7 @@ static bool all_letters(const struct seg *g)
 static bool plural_capitals(const struct seg *g)
 {
 	return g->len >= 3 && g->len <= TERM_MAX_BYTES &&
-	       g->text[g->len - 1] == 's' &&
-	       g->cls[g->len - 1] == SEG_LETTER &&
+	       g->text[g->len - 1] == 's' && g->cls[g->len - 1] == SEG_LETTER &&
 	       g->cls[g->len - 2] == (SEG_LETTER | SEG_UPPER);
 }
 

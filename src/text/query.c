@@ -17,8 +17,8 @@
 
 /* ---- the list of terms ------------------------------------------------ */
 
-static struct query_term *find_in(const struct query_terms *l,
-				  const char *text, size_t len)
+static struct query_term *find_in(const struct query_terms *l, const char *text,
+				  size_t len)
 {
 	for (int i = 0; i < l->count; i++)
 		if (l->terms[i].len == len &&
@@ -35,9 +35,8 @@ struct query_term *query_find(struct query_build *b, const char *text,
 	return t ? t : find_in(&b->later, text, len);
 }
 
-static struct query_term *list_add(struct query_build *b,
-				   struct query_terms *l, const char *text,
-				   size_t len)
+static struct query_term *list_add(struct query_build *b, struct query_terms *l,
+				   const char *text, size_t len)
 {
 	struct query_term *t;
 
@@ -85,8 +84,8 @@ void query_occurs(struct query_build *b, const char *text, size_t len,
 	if (!places)
 		return;
 	b->places = places;
-	places[b->place_count++] = (struct query_place){
-		(int)(t - b->first.terms), start, end };
+	places[b->place_count++] =
+		(struct query_place){ (int)(t - b->first.terms), start, end };
 }
 
 /* ---- phrases ---------------------------------------------------------- */
@@ -184,8 +183,8 @@ static enum stop_language language_of(const struct query_build *b)
 	enum stop_language best = STOP_EN;
 
 	for (size_t i = 0; i < b->raw_count; i++)
-		for (int l = 0; b->raws[i].flags & TERM_WORD &&
-				l < STOP_LATIN_COUNT; l++)
+		for (int l = 0;
+		     b->raws[i].flags & TERM_WORD && l < STOP_LATIN_COUNT; l++)
 			hits[l] += stop_word((enum stop_language)l,
 					     b->raws[i].text, b->raws[i].len);
 	for (int l = 0; l < STOP_LATIN_COUNT; l++)
@@ -219,8 +218,7 @@ static void add_units(struct query_build *b)
 	while (i < b->raw_count && !b->arena->failed) {
 		struct query_unit u = { &b->raws[i], 0 };
 
-		while (i < b->raw_count &&
-		       b->raws[i].run == u.raws[0].run) {
+		while (i < b->raw_count && b->raws[i].run == u.raws[0].run) {
 			u.count++;
 			i++;
 		}
@@ -267,8 +265,7 @@ int query_parse(struct query *q, struct arena *a, const char *text, size_t len,
 	question_read(&b.question, a, text, len, today);
 	b.first.terms = ARENA_ARRAY(a, struct query_term, QUERY_MAX_TERMS);
 	b.later.terms = ARENA_ARRAY(a, struct query_term, QUERY_MAX_TERMS);
-	if (a->failed ||
-	    term_cut(b.question.text, b.question.len, collect, &b))
+	if (a->failed || term_cut(b.question.text, b.question.len, collect, &b))
 		return fail_nomem(err);
 	q->text = b.question.text;
 	q->len = b.question.len;

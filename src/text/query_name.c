@@ -79,9 +79,8 @@ static bool is_numbered(const struct look *l)
 {
 	return l->dashes == 1 && l->digits && l->digits <= 2 &&
 	       l->lower_first == l->letters &&
-	       l->letters + 1 + l->digits == l->len &&
-	       l->letters >= 2 && is_digit(l->s[l->len - 1]) &&
-	       l->s[l->letters] == '-';
+	       l->letters + 1 + l->digits == l->len && l->letters >= 2 &&
+	       is_digit(l->s[l->len - 1]) && l->s[l->letters] == '-';
 }
 
 /* A dot between two pieces of two characters and more: README.md, no e.g */
@@ -129,6 +128,7 @@ enum name_kind name_kind_of(const struct query_build *b, const struct term *t)
 	if (l.slashes || l.dots || l.dashes || l.colons)
 		return NAME_JOINED;
 	/* getUserName; but not iPhone, OpenClaw */
-	return l.lower_first >= 2 && !l.quotes && l.lower_first < l.len ?
-		NAME_IDENTIFIER : NAME_LETTERS;
+	return l.lower_first >= 2 && !l.quotes && l.lower_first < l.len
+		       ? NAME_IDENTIFIER
+		       : NAME_LETTERS;
 }

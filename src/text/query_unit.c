@@ -168,8 +168,8 @@ static size_t first_of_pair(const struct term *pair, const struct term *next)
 		return pair->len - next->len;
 	while (bytes < pair->len) {
 		size_t k;
-		uint32_t cp = fold_decode(pair->text + bytes,
-					  pair->len - bytes, &k);
+		uint32_t cp =
+			fold_decode(pair->text + bytes, pair->len - bytes, &k);
 
 		if (FOLD_KIND(fold_entry(cp)) != FOLD_MARK)
 			break;
@@ -200,8 +200,8 @@ static bool run_read(struct query_build *b, struct run *r,
 		r->start[i] = t->start;
 		r->end[i] = i + 1 < n ? u->raws[i + 1].start : t->end;
 	}
-	r->kind = (uint8_t)FOLD_KIND(fold_entry(fold_decode(r->text, r->at[n],
-							    &bytes)));
+	r->kind = (uint8_t)FOLD_KIND(
+		fold_entry(fold_decode(r->text, r->at[n], &bytes)));
 	return true;
 }
 
@@ -218,8 +218,7 @@ static void mark_han(struct run *r)
 
 	while (i < r->count) {
 		bool stop;
-		size_t n = stop_han(r->text + r->at[i], len - r->at[i],
-				    &stop);
+		size_t n = stop_han(r->text + r->at[i], len - r->at[i], &stop);
 		size_t to = r->at[i] + n;
 
 		if (n && stop)
@@ -238,11 +237,12 @@ static void mark_kana(const struct query_build *b, struct run *r)
 	if (k > 0) {
 		do
 			k--;
-		while (k > 0 && ((unsigned char)b->question.text[k] & 0xc0) ==
-				0x80);
-		after_word = FOLD_KIND(fold_entry(fold_decode(
-			b->question.text + k, b->question.len - k,
-			&bytes))) != FOLD_SEP;
+		while (k > 0 &&
+		       ((unsigned char)b->question.text[k] & 0xc0) == 0x80);
+		after_word =
+			FOLD_KIND(fold_entry(fold_decode(b->question.text + k,
+							 b->question.len - k,
+							 &bytes))) != FOLD_SEP;
 	}
 	stop_kana(r->text, len, after_word, &head, &tail);
 	mark(r, 0, head);
@@ -267,8 +267,7 @@ static void mark_stops(const struct query_build *b, struct run *r)
 static void add_pair(struct query_build *b, const struct run *r, size_t i)
 {
 	struct query_new n = { r->text + r->at[i], r->at[i + 2] - r->at[i],
-			       TERM_PAIR, r->stop[i] || r->stop[i + 1],
-			       false };
+			       TERM_PAIR, r->stop[i] || r->stop[i + 1], false };
 
 	query_add(b, &b->first, &n, -1);
 	query_occurs(b, n.text, n.len, r->start[i], r->end[i + 1]);
@@ -305,9 +304,9 @@ static void add_run(struct query_build *b, const struct query_unit *u)
 			continue;
 		if (i - from == 1)
 			add_single(b, &r, from);
-		else if (i - from > 2 && !question_quoted(&b->question,
-							 r.start[from],
-							 r.end[i - 1]))
+		else if (i - from > 2 &&
+			 !question_quoted(&b->question, r.start[from],
+					  r.end[i - 1]))
 			query_phrase_add(b, r.start[from], r.end[i - 1], false,
 					 false);
 		from = i + 1;

@@ -87,9 +87,10 @@ struct marks {
 };
 
 static const struct marks marks[] = {
-	{ '"', '"' }, { '`', '`' }, { '\'', '\'' }, { 0x201c, 0x201d },
-	{ 0x2018, 0x2019 }, { 0x300c, 0x300d }, { 0x300e, 0x300f },
-	{ 0xff02, 0xff02 }, { 0xab, 0xbb }, { 0x201e, 0x201c },
+	{ '"', '"' },	    { '`', '`' },	{ '\'', '\'' },
+	{ 0x201c, 0x201d }, { 0x2018, 0x2019 }, { 0x300c, 0x300d },
+	{ 0x300e, 0x300f }, { 0xff02, 0xff02 }, { 0xab, 0xbb },
+	{ 0x201e, 0x201c },
 };
 
 /* True when a letter or digit stands at i (on its left side: before it). */
@@ -157,14 +158,15 @@ static void find_quotes(struct question *w)
 /* ---- time words ------------------------------------------------------- */
 
 /* Folds text; byte i of it was made from source bytes [from[i], to[i]). */
-static size_t fold_with_map(const struct question *w, char *out,
-			    uint32_t *from, uint32_t *to)
+static size_t fold_with_map(const struct question *w, char *out, uint32_t *from,
+			    uint32_t *to)
 {
 	struct fold_at p = { 0, 0 };
 	struct fold_ch ch;
 	size_t n = 0;
 
-	while (n + 4 <= FOLDED_MAX(w->len) && fold_look(&ch, w->text, w->len, p)) {
+	while (n + 4 <= FOLDED_MAX(w->len) &&
+	       fold_look(&ch, w->text, w->len, p)) {
 		size_t k = (size_t)utf8_encode(out + n, ch.cp);
 
 		for (; k; k--, n++) {

@@ -23,14 +23,15 @@ static enum script larger_part(const size_t count[SCRIPT_COUNT])
 	for (int i = 0; i < SCRIPT_COUNT; i++)
 		weight[i] = count[i];
 	weight[SCRIPT_NONE] = weight[SCRIPT_KANA] = 0;
-	weight[SCRIPT_HAN] = CJK_WEIGHT *
-			     (count[SCRIPT_HAN] + count[SCRIPT_KANA]);
+	weight[SCRIPT_HAN] =
+		CJK_WEIGHT * (count[SCRIPT_HAN] + count[SCRIPT_KANA]);
 	weight[SCRIPT_HANGUL] *= CJK_WEIGHT;
 	for (int i = 0; i < SCRIPT_COUNT; i++)
 		if (weight[i] > weight[best])
 			best = (enum script)i;
-	if (best == SCRIPT_HAN && count[SCRIPT_KANA] * KANA_SHARE >=
-	    count[SCRIPT_HAN] + count[SCRIPT_KANA])
+	if (best == SCRIPT_HAN &&
+	    count[SCRIPT_KANA] * KANA_SHARE >=
+		    count[SCRIPT_HAN] + count[SCRIPT_KANA])
 		return SCRIPT_KANA;
 	return best;
 }
@@ -51,8 +52,8 @@ enum script script_of_text(const char *s, size_t len)
 const char *script_name(enum script s)
 {
 	static const char *const names[SCRIPT_COUNT] = {
-		"none", "latin", "han", "kana", "hangul", "cyrillic", "greek",
-		"arabic", "hebrew", "devanagari", "thai", "other"
+		"none",	 "latin",  "han",    "kana",	   "hangul", "cyrillic",
+		"greek", "arabic", "hebrew", "devanagari", "thai",   "other"
 	};
 
 	return (unsigned)s < SCRIPT_COUNT ? names[s] : "none";

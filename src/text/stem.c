@@ -15,12 +15,12 @@
 #include "base/attr.h"
 
 #define LETTER(c) (1u << ((c) - 'a'))
-#define VOWELS (LETTER('a') | LETTER('e') | LETTER('i') | LETTER('o') | \
-		LETTER('u'))
+#define VOWELS \
+	(LETTER('a') | LETTER('e') | LETTER('i') | LETTER('o') | LETTER('u'))
 /* Words that end otherwise are their own stems. */
-#define LAST (LETTER('d') | LETTER('e') | LETTER('g') | LETTER('l') | \
-	      LETTER('n') | LETTER('r') | LETTER('s') | LETTER('t') | \
-	      LETTER('y') | LETTER('z'))
+#define LAST                                                                   \
+	(LETTER('d') | LETTER('e') | LETTER('g') | LETTER('l') | LETTER('n') | \
+	 LETTER('r') | LETTER('s') | LETTER('t') | LETTER('y') | LETTER('z'))
 
 /* The first len bytes of s, then end if it is not NUL. */
 struct word {
@@ -114,8 +114,7 @@ static void past(struct word *w)
 		replace_end(w, 3, 'y');
 		return;
 	}
-	if (!n || ENDS(w, "eed") || w->len - n < 2 ||
-	    !vowels_of(w, w->len - n))
+	if (!n || ENDS(w, "eed") || w->len - n < 2 || !vowels_of(w, w->len - n))
 		return;
 	w->len -= n;
 	if (w->len == 2)
@@ -143,10 +142,10 @@ struct ending {
 /* By last letter; longer before shorter where one ends with the other. */
 static const struct ending endings[] = {
 	{ "ization", 7, 2, 1 }, { "isation", 7, 2, 1 }, { "ation", 5, 2, 1 },
-	{ "sion", 4, 1, 1 }, { "tion", 4, 1, 1 }, { "ment", 4, 0, 2 },
-	{ "ness", 4, 0, 1 }, { "able", 4, 0, 2 }, { "ible", 4, 0, 2 },
-	{ "ance", 4, 0, 2 }, { "ence", 4, 0, 2 }, { "ive", 3, 0, 2 },
-	{ "ator", 4, 2, 1 }, { "er", 2, 0, 2 }, { "ful", 3, 0, 1 },
+	{ "sion", 4, 1, 1 },	{ "tion", 4, 1, 1 },	{ "ment", 4, 0, 2 },
+	{ "ness", 4, 0, 1 },	{ "able", 4, 0, 2 },	{ "ible", 4, 0, 2 },
+	{ "ance", 4, 0, 2 },	{ "ence", 4, 0, 2 },	{ "ive", 3, 0, 2 },
+	{ "ator", 4, 2, 1 },	{ "er", 2, 0, 2 },	{ "ful", 3, 0, 1 },
 };
 
 /* The rows of a last letter, chosen by the last two so that most words are
@@ -227,8 +226,7 @@ const char *stem_english(size_t *n, char out[STEM_MAX], const char *word,
 {
 	struct word w = { word, len, '\0', 0 };
 
-	if (len < 4 || len >= STEM_MAX ||
-	    !(LAST >> (word[len - 1] - 'a') & 1))
+	if (len < 4 || len >= STEM_MAX || !(LAST >> (word[len - 1] - 'a') & 1))
 		return NULL;
 	if (word[len - 1] == 's')
 		plural(&w);

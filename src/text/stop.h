@@ -10,14 +10,14 @@
 #include <stddef.h>
 
 enum stop_language { /* of words in Latin letters */
-	STOP_EN,
-	STOP_ES,
-	STOP_PT,
-	STOP_DE,
-	STOP_FR,
-	STOP_LATIN_COUNT,
-	STOP_RU = STOP_LATIN_COUNT,
-	STOP_KO
+		     STOP_EN,
+		     STOP_ES,
+		     STOP_PT,
+		     STOP_DE,
+		     STOP_FR,
+		     STOP_LATIN_COUNT,
+		     STOP_RU = STOP_LATIN_COUNT,
+		     STOP_KO
 };
 
 /* True when the folded word is a stop word of the language. */

@@ -57,7 +57,8 @@ static size_t skip_lower(const char *s, size_t i, size_t len)
 		low = w & ~high;
 		/* top bits: at least 'a', not more than 'z', ASCII */
 		other = ((low + ones * (0x80 - 'a')) &
-			 ~(low + ones * (0x7f - 'z')) & ~w & high) ^ high;
+			 ~(low + ones * (0x7f - 'z')) & ~w & high) ^
+			high;
 		if (other)
 			return i + first_byte(other);
 		i += 8;
@@ -152,8 +153,7 @@ static bool is_between(unsigned char b)
 {
 	enum fold_kind kind = FOLD_KIND(fold_entries[b & 0x7f]);
 
-	return b < 0x80 && kind != FOLD_WORD && kind != FOLD_DIGIT &&
-	       b != '#';
+	return b < 0x80 && kind != FOLD_WORD && kind != FOLD_DIGIT && b != '#';
 }
 
 /* Plain words and what separates them, as long as nothing else comes. */
@@ -203,8 +203,7 @@ static void cluster_read(struct cluster *u, struct cutter *c,
 	u->len = 0;
 	do {
 		if (u->len + 4 <= CLUSTER_MAX)
-			u->len += (size_t)utf8_encode(u->text + u->len,
-						      ch->cp);
+			u->len += (size_t)utf8_encode(u->text + u->len, ch->cp);
 		u->end = ch->end;
 		c->at = ch->after;
 		*more = fold_look(ch, c->s, c->len, c->at);
@@ -213,8 +212,7 @@ static void cluster_read(struct cluster *u, struct cutter *c,
 
 static bool same_run(const struct fold_ch *ch, uint8_t kind)
 {
-	return ch->kind == kind ||
-	       (kind == FOLD_HIRA && ch->cp == LONG_VOWEL);
+	return ch->kind == kind || (kind == FOLD_HIRA && ch->cp == LONG_VOWEL);
 }
 
 /* Overlapping pairs of a run of one kind; its last character alone as well. */
@@ -258,8 +256,7 @@ static bool number_sign(const struct cutter *c, const struct fold_ch *ch)
 {
 	struct fold_ch next;
 
-	return ch->cp == '#' &&
-	       fold_look(&next, c->s, c->len, ch->after) &&
+	return ch->cp == '#' && fold_look(&next, c->s, c->len, ch->after) &&
 	       next.kind == FOLD_DIGIT;
 }
 

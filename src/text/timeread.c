@@ -25,7 +25,8 @@ static struct range month_of(int year, int month)
 
 struct range time_year(int year)
 {
-	return time_days(date_from_ymd(year, 1, 1), date_from_ymd(year, 12, 31));
+	return time_days(date_from_ymd(year, 1, 1),
+			 date_from_ymd(year, 12, 31));
 }
 
 int32_t time_monday(int32_t day)
@@ -43,7 +44,7 @@ struct range time_unit_back(enum unit unit, int n, int32_t today)
 	switch (unit) {
 	case UNIT_WEEK:
 		return time_days(time_monday(today) - 7 * n,
-			    time_monday(today) - 7 * n + 6);
+				 time_monday(today) - 7 * n + 6);
 	case UNIT_MONTH:
 		months = y * 12 + m - 1 - n;
 		return month_of(months / 12, months % 12 + 1);
@@ -78,8 +79,7 @@ static int year_of_month(int month, int32_t today)
 	return month <= m ? y : y - 1;
 }
 
-bool time_named(struct range *r, int year, int month, int day,
-		      int32_t today)
+bool time_named(struct range *r, int year, int month, int day, int32_t today)
 {
 	if (month < 1 || month > 12)
 		return false;
@@ -153,7 +153,7 @@ int time_read_digits(struct scan *p)
 int time_read_han_number(struct scan *p)
 {
 	static const char *const digit[] = { "一", "二", "三", "四", "五",
-		"六", "七", "八", "九", "两" };
+					     "六", "七", "八", "九", "两" };
 	int n = time_read_digits(p), unit;
 
 	if (n)
@@ -169,11 +169,13 @@ int time_read_han_number(struct scan *p)
 
 int time_read_english_number(struct scan *p)
 {
-	static const char *const words[] = { "one", "two", "three", "four",
-		"five", "six", "seven", "eight", "nine", "ten", "eleven",
-		"twelve", "a couple of", "a few", "few", "an", "a" };
-	static const int value[] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12,
-		2, 3, 3, 1, 1 };
+	static const char *const words[] = {
+		"one",	       "two",	"three", "four", "five",   "six",
+		"seven",       "eight", "nine",	 "ten",	 "eleven", "twelve",
+		"a couple of", "a few", "few",	 "an",	 "a"
+	};
+	static const int value[] = { 0, 1,  2,	3,  4, 5, 6, 7, 8,
+				     9, 10, 11, 12, 2, 3, 3, 1, 1 };
 	int n = time_read_digits(p);
 
 	return n ? n : value[time_read_one(p, words, ARRAY_LEN(words))];
@@ -181,8 +183,10 @@ int time_read_english_number(struct scan *p)
 
 enum unit time_read_english_unit(struct scan *p)
 {
-	static const char *const words[] = { "day", "days", "week", "weeks",
-		"month", "months", "year", "years" };
+	static const char *const words[] = {
+		"day",	 "days",   "week", "weeks",
+		"month", "months", "year", "years"
+	};
 	int i = time_read_one(p, words, ARRAY_LEN(words));
 
 	return (enum unit)((i + 1) / 2);
@@ -190,11 +194,11 @@ enum unit time_read_english_unit(struct scan *p)
 
 enum unit time_read_han_unit(struct scan *p)
 {
-	static const char *const words[] = { "天", "日", "个星期", "个礼拜",
-		"星期", "周", "个月", "年" };
-	static const enum unit unit[] = { UNIT_NONE, UNIT_DAY, UNIT_DAY,
-		UNIT_WEEK, UNIT_WEEK, UNIT_WEEK, UNIT_WEEK, UNIT_MONTH,
-		UNIT_YEAR };
+	static const char *const words[] = { "天",   "日", "个星期", "个礼拜",
+					     "星期", "周", "个月",   "年" };
+	static const enum unit unit[] = { UNIT_NONE, UNIT_DAY,	 UNIT_DAY,
+					  UNIT_WEEK, UNIT_WEEK,	 UNIT_WEEK,
+					  UNIT_WEEK, UNIT_MONTH, UNIT_YEAR };
 
 	return unit[time_read_one(p, words, ARRAY_LEN(words))];
 }

@@ -26,48 +26,81 @@ struct fixed {
 static const struct fixed fixed[] = {
 	{ "the day before yesterday", UNIT_DAY, 2 },
 	{ "day before yesterday", UNIT_DAY, 2 },
-	{ "yesterday", UNIT_DAY, 1 }, { "last night", UNIT_DAY, 1 },
-	{ "today", UNIT_DAY, 0 }, { "tonight", UNIT_DAY, 0 },
-	{ "this morning", UNIT_DAY, 0 }, { "this afternoon", UNIT_DAY, 0 },
-	{ "this evening", UNIT_DAY, 0 }, { "tomorrow", UNIT_DAY, -1 },
-	{ "大前天", UNIT_DAY, 3 }, { "前天", UNIT_DAY, 2 },
-	{ "前日", UNIT_DAY, 2 }, { "昨天", UNIT_DAY, 1 },
-	{ "昨日", UNIT_DAY, 1 }, { "昨晚", UNIT_DAY, 1 },
-	{ "昨夜", UNIT_DAY, 1 }, { "今天", UNIT_DAY, 0 },
-	{ "今日", UNIT_DAY, 0 }, { "今早", UNIT_DAY, 0 },
-	{ "今晚", UNIT_DAY, 0 }, { "明天", UNIT_DAY, -1 },
-	{ "明日", UNIT_DAY, -1 }, { "后天", UNIT_DAY, -2 },
-	{ "上上周", UNIT_WEEK, 2 }, { "上上个星期", UNIT_WEEK, 2 },
-	{ "上周", UNIT_WEEK, 1 }, { "上个星期", UNIT_WEEK, 1 },
-	{ "上星期", UNIT_WEEK, 1 }, { "上个礼拜", UNIT_WEEK, 1 },
-	{ "上礼拜", UNIT_WEEK, 1 }, { "先周", UNIT_WEEK, 1 },
-	{ "本周", UNIT_WEEK, 0 }, { "这周", UNIT_WEEK, 0 },
-	{ "这个星期", UNIT_WEEK, 0 }, { "这星期", UNIT_WEEK, 0 },
-	{ "这个礼拜", UNIT_WEEK, 0 }, { "今周", UNIT_WEEK, 0 },
-	{ "下周", UNIT_WEEK, -1 }, { "下个星期", UNIT_WEEK, -1 },
-	{ "下星期", UNIT_WEEK, -1 }, { "来周", UNIT_WEEK, -1 },
-	{ "上上个月", UNIT_MONTH, 2 }, { "上个月", UNIT_MONTH, 1 },
-	{ "上月", UNIT_MONTH, 1 }, { "先月", UNIT_MONTH, 1 },
-	{ "本月", UNIT_MONTH, 0 }, { "这个月", UNIT_MONTH, 0 },
-	{ "今月", UNIT_MONTH, 0 }, { "下个月", UNIT_MONTH, -1 },
-	{ "下月", UNIT_MONTH, -1 }, { "前年", UNIT_YEAR, 2 },
-	{ "去年", UNIT_YEAR, 1 }, { "昨年", UNIT_YEAR, 1 },
-	{ "今年", UNIT_YEAR, 0 }, { "明年", UNIT_YEAR, -1 },
-	{ "어제", UNIT_DAY, 1 }, { "오늘", UNIT_DAY, 0 },
-	{ "그제", UNIT_DAY, 2 }, { "지난주", UNIT_WEEK, 1 },
-	{ "지난 주", UNIT_WEEK, 1 }, { "이번 주", UNIT_WEEK, 0 },
-	{ "지난달", UNIT_MONTH, 1 }, { "지난 달", UNIT_MONTH, 1 },
-	{ "작년", UNIT_YEAR, 1 }, { "올해", UNIT_YEAR, 0 },
+	{ "yesterday", UNIT_DAY, 1 },
+	{ "last night", UNIT_DAY, 1 },
+	{ "today", UNIT_DAY, 0 },
+	{ "tonight", UNIT_DAY, 0 },
+	{ "this morning", UNIT_DAY, 0 },
+	{ "this afternoon", UNIT_DAY, 0 },
+	{ "this evening", UNIT_DAY, 0 },
+	{ "tomorrow", UNIT_DAY, -1 },
+	{ "大前天", UNIT_DAY, 3 },
+	{ "前天", UNIT_DAY, 2 },
+	{ "前日", UNIT_DAY, 2 },
+	{ "昨天", UNIT_DAY, 1 },
+	{ "昨日", UNIT_DAY, 1 },
+	{ "昨晚", UNIT_DAY, 1 },
+	{ "昨夜", UNIT_DAY, 1 },
+	{ "今天", UNIT_DAY, 0 },
+	{ "今日", UNIT_DAY, 0 },
+	{ "今早", UNIT_DAY, 0 },
+	{ "今晚", UNIT_DAY, 0 },
+	{ "明天", UNIT_DAY, -1 },
+	{ "明日", UNIT_DAY, -1 },
+	{ "后天", UNIT_DAY, -2 },
+	{ "上上周", UNIT_WEEK, 2 },
+	{ "上上个星期", UNIT_WEEK, 2 },
+	{ "上周", UNIT_WEEK, 1 },
+	{ "上个星期", UNIT_WEEK, 1 },
+	{ "上星期", UNIT_WEEK, 1 },
+	{ "上个礼拜", UNIT_WEEK, 1 },
+	{ "上礼拜", UNIT_WEEK, 1 },
+	{ "先周", UNIT_WEEK, 1 },
+	{ "本周", UNIT_WEEK, 0 },
+	{ "这周", UNIT_WEEK, 0 },
+	{ "这个星期", UNIT_WEEK, 0 },
+	{ "这星期", UNIT_WEEK, 0 },
+	{ "这个礼拜", UNIT_WEEK, 0 },
+	{ "今周", UNIT_WEEK, 0 },
+	{ "下周", UNIT_WEEK, -1 },
+	{ "下个星期", UNIT_WEEK, -1 },
+	{ "下星期", UNIT_WEEK, -1 },
+	{ "来周", UNIT_WEEK, -1 },
+	{ "上上个月", UNIT_MONTH, 2 },
+	{ "上个月", UNIT_MONTH, 1 },
+	{ "上月", UNIT_MONTH, 1 },
+	{ "先月", UNIT_MONTH, 1 },
+	{ "本月", UNIT_MONTH, 0 },
+	{ "这个月", UNIT_MONTH, 0 },
+	{ "今月", UNIT_MONTH, 0 },
+	{ "下个月", UNIT_MONTH, -1 },
+	{ "下月", UNIT_MONTH, -1 },
+	{ "前年", UNIT_YEAR, 2 },
+	{ "去年", UNIT_YEAR, 1 },
+	{ "昨年", UNIT_YEAR, 1 },
+	{ "今年", UNIT_YEAR, 0 },
+	{ "明年", UNIT_YEAR, -1 },
+	{ "어제", UNIT_DAY, 1 },
+	{ "오늘", UNIT_DAY, 0 },
+	{ "그제", UNIT_DAY, 2 },
+	{ "지난주", UNIT_WEEK, 1 },
+	{ "지난 주", UNIT_WEEK, 1 },
+	{ "이번 주", UNIT_WEEK, 0 },
+	{ "지난달", UNIT_MONTH, 1 },
+	{ "지난 달", UNIT_MONTH, 1 },
+	{ "작년", UNIT_YEAR, 1 },
+	{ "올해", UNIT_YEAR, 0 },
 };
 
 static const char *const recent[] = { "recently", "lately", "these days",
-	"最近", "近期", "近来", "最近几天", "최근" };
+				      "最近",	  "近期",   "近来",
+				      "最近几天", "최근" };
 
 /* The day of the week behind 上周, 本周, 下周: 一 to 日. */
 static int read_han_weekday(struct scan *p)
 {
-	static const char *const day[] = { "一", "二", "三", "四", "五", "六",
-		"日", "天", "末" };
+	static const char *const day[] = { "一", "二", "三", "四", "五",
+					   "六", "日", "天", "末" };
 	int i = time_read_one(p, day, ARRAY_LEN(day));
 
 	return i == 8 ? 7 : i;
@@ -86,7 +119,8 @@ static bool read_fixed(struct scan *p, struct range *r)
 			r->from += n == 9 ? 5 : n - 1;
 			r->to = n == 9 ? r->to : r->from;
 		} else if (fixed[i].unit == UNIT_YEAR &&
-			   (n = time_read_han_number(p)) > 0 && time_read(p, "月")) {
+			   (n = time_read_han_number(p)) > 0 &&
+			   time_read(p, "月")) {
 			int y, m, d;
 
 			date_to_ymd(r->from, &y, &m, &d);
@@ -122,7 +156,8 @@ static bool read_han_ago(struct scan *p, struct range *r)
 	int n = time_read_han_number(p);
 	enum unit unit;
 
-	if (!n || n > COUNT_MAX || (unit = time_read_han_unit(p)) == UNIT_NONE ||
+	if (!n || n > COUNT_MAX ||
+	    (unit = time_read_han_unit(p)) == UNIT_NONE ||
 	    !time_read_one(p, tails, ARRAY_LEN(tails)))
 		return false;
 	*r = time_ago(unit, n, p->today);
@@ -164,13 +199,16 @@ static bool read_han_date(struct scan *p, struct range *r)
 
 /* ---- English ---------------------------------------------------------- */
 
-static const char *const months[] = { "january", "february", "march", "april",
-	"may", "june", "july", "august", "september", "october", "november",
-	"december" };
-static const char *const short_months[] = { "jan", "feb", "mar", "apr", "may",
-	"jun", "jul", "aug", "sep", "oct", "nov", "dec" };
-static const char *const weekdays[] = { "monday", "tuesday", "wednesday",
-	"thursday", "friday", "saturday", "sunday" };
+static const char *const months[] = { "january", "february", "march",
+				      "april",	 "may",	     "june",
+				      "july",	 "august",   "september",
+				      "october", "november", "december" };
+static const char *const short_months[] = { "jan", "feb", "mar", "apr",
+					    "may", "jun", "jul", "aug",
+					    "sep", "oct", "nov", "dec" };
+static const char *const weekdays[] = { "monday",   "tuesday", "wednesday",
+					"thursday", "friday",  "saturday",
+					"sunday" };
 
 static int read_month(struct scan *p, bool shorts)
 {
@@ -215,8 +253,9 @@ static int read_year(struct scan *p)
 /* "this week", "last march", "last 3 days", "past two weeks" */
 static bool read_relative(struct scan *p, struct range *r)
 {
-	static const char *const words[] = { "this", "last", "past",
-		"previous", "next", "the last", "the past" };
+	static const char *const words[] = { "this",	 "last", "past",
+					     "previous", "next", "the last",
+					     "the past" };
 	static const int8_t back[] = { 0, 0, 1, 1, 1, -1, 1, 1 };
 	int i = time_read_one(p, words, ARRAY_LEN(words)), n;
 	int shift = back[i];
@@ -231,8 +270,8 @@ static bool read_relative(struct scan *p, struct range *r)
 		return true;
 	}
 	if ((unit = time_read_english_unit(p)) != UNIT_NONE) {
-		*r = unit == UNIT_DAY ? time_last(unit, 1, p->today) :
-			time_unit_back(unit, shift, p->today);
+		*r = unit == UNIT_DAY ? time_last(unit, 1, p->today)
+				      : time_unit_back(unit, shift, p->today);
 		return true;
 	}
 	if ((n = time_read_one(p, weekdays, 7))) {
@@ -305,7 +344,7 @@ static bool read_day_first(struct scan *p, struct range *r)
 static bool read_with_word(struct scan *p, struct range *r)
 {
 	static const char *const words[] = { "in", "since", "during", "until",
-		"on", "by", "of" };
+					     "on", "by",    "of" };
 	int word = time_read_one(p, words, ARRAY_LEN(words)), n;
 
 	if (word)
@@ -343,8 +382,8 @@ static bool read_iso(struct scan *p, struct range *r)
 	if (p->at < p->len && p->s[p->at] == sign) {
 		p->at++;
 		day = time_read_digits(p);
-		return month && day && time_named(r, year, month, day,
-						 p->today);
+		return month && day &&
+		       time_named(r, year, month, day, p->today);
 	}
 	if (sign == '.' || !month || !time_named(r, year, month, 0, p->today))
 		return false;
@@ -365,9 +404,9 @@ static bool read_recent(struct scan *p, struct range *r)
 typedef bool (*rule_fn)(struct scan *, struct range *);
 
 static const rule_fn rules[] = {
-	read_fixed, read_han_last, read_han_ago, read_han_date, read_recent,
-	read_relative, read_ago, read_month_first, read_day_first,
-	read_with_word, read_iso,
+	read_fixed,	read_han_last,	read_han_ago, read_han_date,
+	read_recent,	read_relative,	read_ago,     read_month_first,
+	read_day_first, read_with_word, read_iso,
 };
 
 static bool is_alnum(char c)

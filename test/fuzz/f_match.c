@@ -14,9 +14,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-#define CHECK(x)             \
-	do {                 \
-		if (!(x))    \
+#define CHECK(x)                 \
+	do {                     \
+		if (!(x))        \
 			abort(); \
 	} while (0)
 #define TERMS_ASKED 40
@@ -31,13 +31,14 @@ static void open_once(void)
 		return;
 	CHECK(sqlite3_open(":memory:", &db) == SQLITE_OK);
 	CHECK(fts_register(db, NULL) == 0);
-	CHECK(sqlite3_exec(db, "CREATE VIRTUAL TABLE t USING fts5(x,"
-			       " tokenize='remem', detail=none, columnsize=0)",
+	CHECK(sqlite3_exec(db,
+			   "CREATE VIRTUAL TABLE t USING fts5(x,"
+			   " tokenize='remem', detail=none, columnsize=0)",
 			   NULL, NULL, NULL) == SQLITE_OK);
 	CHECK(sqlite3_prepare_v2(db, "INSERT INTO t(rowid, x) VALUES (1, ?1)",
 				 -1, &insert, NULL) == SQLITE_OK);
-	CHECK(sqlite3_prepare_v2(db, "SELECT rowid FROM t WHERE t MATCH ?1",
-				 -1, &match, NULL) == SQLITE_OK);
+	CHECK(sqlite3_prepare_v2(db, "SELECT rowid FROM t WHERE t MATCH ?1", -1,
+				 &match, NULL) == SQLITE_OK);
 }
 
 /* Rows found by one term. */

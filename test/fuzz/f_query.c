@@ -10,9 +10,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-#define CHECK(x)             \
-	do {                 \
-		if (!(x))    \
+#define CHECK(x)                 \
+	do {                     \
+		if (!(x))        \
 			abort(); \
 	} while (0)
 

@@ -18,9 +18,13 @@ static sqlite3 *db_new(void)
 
 	assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
 	assert_int_equal(fts_register(db, NULL), 0);
-	assert_int_equal(sqlite3_exec(db,
-		"CREATE VIRTUAL TABLE t USING fts5(x, tokenize='remem',"
-		" detail=none, columnsize=0)", NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(
+		sqlite3_exec(
+			db,
+			"CREATE VIRTUAL TABLE t USING fts5(x, tokenize='remem',"
+			" detail=none, columnsize=0)",
+			NULL, NULL, NULL),
+		SQLITE_OK);
 	return db;
 }
 
@@ -28,8 +32,10 @@ static void add(sqlite3 *db, int id, const char *text)
 {
 	sqlite3_stmt *s;
 
-	assert_int_equal(sqlite3_prepare_v2(db,
-		"INSERT INTO t(rowid, x) VALUES (?1, ?2)", -1, &s, NULL), 0);
+	assert_int_equal(sqlite3_prepare_v2(
+				 db, "INSERT INTO t(rowid, x) VALUES (?1, ?2)",
+				 -1, &s, NULL),
+			 0);
 	sqlite3_bind_int(s, 1, id);
 	sqlite3_bind_text(s, 2, text, -1, SQLITE_STATIC);
 	assert_int_equal(sqlite3_step(s), SQLITE_DONE);
@@ -42,8 +48,10 @@ static unsigned match(sqlite3 *db, const char *query)
 	sqlite3_stmt *s;
 	unsigned found = 0;
 
-	assert_int_equal(sqlite3_prepare_v2(db,
-		"SELECT rowid FROM t WHERE t MATCH ?1", -1, &s, NULL), 0);
+	assert_int_equal(
+		sqlite3_prepare_v2(db, "SELECT rowid FROM t WHERE t MATCH ?1",
+				   -1, &s, NULL),
+		0);
 	sqlite3_bind_text(s, 1, query, -1, SQLITE_STATIC);
 	while (sqlite3_step(s) == SQLITE_ROW)
 		found |= 1u << sqlite3_column_int(s, 0);
@@ -122,12 +130,15 @@ static void test_fts__a_deleted_row_leaves_no_term(void **state)
 	(void)state;
 	add(db, 1, "alpha alpha beta 数据库 数据库");
 	add(db, 2, "gamma");
-	sqlite3_exec(db, "CREATE VIRTUAL TABLE v USING fts5vocab(t, row);"
-		     "DELETE FROM t WHERE rowid = 1", NULL, NULL, NULL);
+	sqlite3_exec(db,
+		     "CREATE VIRTUAL TABLE v USING fts5vocab(t, row);"
+		     "DELETE FROM t WHERE rowid = 1",
+		     NULL, NULL, NULL);
 	assert_int_equal(count_rows(db, "SELECT count(*) FROM v"), 1);
-	assert_int_equal(sqlite3_exec(db,
-		"INSERT INTO t(t) VALUES ('integrity-check')", NULL, NULL,
-		NULL), SQLITE_OK);
+	assert_int_equal(
+		sqlite3_exec(db, "INSERT INTO t(t) VALUES ('integrity-check')",
+			     NULL, NULL, NULL),
+		SQLITE_OK);
 	sqlite3_close(db);
 }
 
@@ -157,9 +168,11 @@ static void test_fts__without_memory_says_so(void **state)
 
 	(void)state;
 	for (long n = 1; rc != SQLITE_DONE && n < 100; n++) {
-		assert_int_equal(sqlite3_prepare_v2(db,
-			"INSERT INTO t(x) VALUES ('alpha 数据库')", -1, &s,
-			NULL), SQLITE_OK);
+		assert_int_equal(
+			sqlite3_prepare_v2(
+				db, "INSERT INTO t(x) VALUES ('alpha 数据库')",
+				-1, &s, NULL),
+			SQLITE_OK);
 		alloc_fail_at(n);
 		rc = sqlite3_step(s);
 		alloc_fail_at(0);
@@ -183,8 +196,9 @@ static unsigned ask(sqlite3 *db, const char *question)
 	unsigned found;
 	size_t n = 0;
 
-	assert_int_equal(query_parse(&q, &a, question, strlen(question),
-				     20000, NULL), 0);
+	assert_int_equal(query_parse(&q, &a, question, strlen(question), 20000,
+				     NULL),
+			 0);
 	for (int i = 0; i < q.term_count; i++)
 		if (!q.terms[i].stop || q.all_stop)
 			n += (size_t)snprintf(match_text + n,
@@ -255,9 +269,14 @@ static void test_fts__seven_plain_questions_in_chinese(void **state)
 
 static void test_fts__signs_are_no_syntax(void **state)
 {
-	static const char *const odd[] = { "foo-bar", "what's up?", "a AND",
-		"NEAR(x y)", "\"", "\"\"", "*", "^a", "x:y", "'; DROP TABLE t",
-		"%", "_", "(", "col: -x", "数据\"库", "hinge: fix" };
+	static const char *const odd[] = { "foo-bar",  "what's up?",
+					   "a AND",    "NEAR(x y)",
+					   "\"",       "\"\"",
+					   "*",	       "^a",
+					   "x:y",      "'; DROP TABLE t",
+					   "%",	       "_",
+					   "(",	       "col: -x",
+					   "数据\"库", "hinge: fix" };
 	sqlite3 *db = db_new();
 
 	(void)state;

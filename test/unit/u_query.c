@@ -95,8 +95,10 @@ static const struct query_phrase *phrase(const struct query *q,
 
 static void test_query__blank_is_no_error(void **state)
 {
-	static const char *const blank[] = { "", " ", "\t\n", "\u3000",
-		" \u3000\u00a0 ", "。？！", "%", "\"\"", "- : . / @" };
+	static const char *const blank[] = {
+		"",	  " ", "\t\n", "\u3000",   " \u3000\u00a0 ",
+		"。？！", "%", "\"\"", "- : . / @"
+	};
 
 	setup(state);
 	for (size_t i = 0; i < sizeof(blank) / sizeof(*blank); i++) {
@@ -143,13 +145,18 @@ static void test_query__identifier_whole_and_parts(void **state)
 
 static void test_query__names_that_are_no_identifiers(void **state)
 {
-	static const char *const plain[] = { "well-known", "GitHub", "9am",
-		"and/or", "e.g.", "iPhone 15", "phase-2", "2026-03-01",
-		"10:30", "3/4", "don't", "O'Brien", "用GitHub备份" };
-	static const char *const names[] = { "getUserName", "README.md",
-		"v1.2.3", "38.101", "C++", "#1393", "OPS-3778", "a_b",
-		"--from-offset", "src/text/term", "std::string", "x@ex.org",
-		"9f86d081884c7d65", "/usr/bin", "utf8mb4" };
+	static const char *const plain[] = {
+		"well-known", "GitHub",	 "9am",		"and/or", "e.g.",
+		"iPhone 15",  "phase-2", "2026-03-01",	"10:30",  "3/4",
+		"don't",      "O'Brien", "用GitHub备份"
+	};
+	static const char *const names[] = {
+		"getUserName",	    "README.md",   "v1.2.3",
+		"38.101",	    "C++",	   "#1393",
+		"OPS-3778",	    "a_b",	   "--from-offset",
+		"src/text/term",    "std::string", "x@ex.org",
+		"9f86d081884c7d65", "/usr/bin",	   "utf8mb4"
+	};
 
 	setup(state);
 	for (size_t i = 0; i < sizeof(plain) / sizeof(*plain); i++) {
@@ -226,8 +233,7 @@ static void test_query__a_command_line_has_no_stop_words(void **state)
 	setup(state);
 	assert_string_equal(terms("just --list"), "just list");
 	assert_string_equal(terms("as -o"), "as o");
-	assert_string_equal(terms("who -a 是什么"),
-			    "who a ~是什 ~什么");
+	assert_string_equal(terms("who -a 是什么"), "who a ~是什 ~什么");
 	/* a minus or a joined word is no option */
 	assert_string_equal(terms("the stand-up - is it"),
 			    "~the stand up ~is ~it");
@@ -269,8 +275,9 @@ static void test_query__quoted_phrases(void **state)
 	assert_true(phrase(q, "x y")->quoted);
 	q = parse("「成语接龙」是什么");
 	assert_true(phrase(q, "成语接龙")->quoted);
-	assert_string_equal(phrase(parse("\"Ｃafé 資料庫\""), "Ｃafé 資料庫")
-				    ->folded, "cafe 资料库");
+	assert_string_equal(
+		phrase(parse("\"Ｃafé 資料庫\""), "Ｃafé 資料庫")->folded,
+		"cafe 资料库");
 	/* apostrophes and marks that stand alone quote nothing */
 	q = parse("don't touch John's 5\" disk");
 	for (int i = 0; i < q->phrase_count; i++)
@@ -371,10 +378,21 @@ static void test_query__time_in_chinese(void **state)
 static void test_query__what_is_no_time(void **state)
 {
 	static const char *const none[] = { "march through the list",
-		"you may decide", "the second day", "300 days", "version 2.5",
-		"DEC-0054", "12 monkeys", "ago", "last name", "十个月饼",
-		"week", "99月", "2026-13-01", "1234567 days ago",
-		"\"yesterday\"", "“昨天”" };
+					    "you may decide",
+					    "the second day",
+					    "300 days",
+					    "version 2.5",
+					    "DEC-0054",
+					    "12 monkeys",
+					    "ago",
+					    "last name",
+					    "十个月饼",
+					    "week",
+					    "99月",
+					    "2026-13-01",
+					    "1234567 days ago",
+					    "\"yesterday\"",
+					    "“昨天”" };
 
 	setup(state);
 	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++)
@@ -445,14 +463,17 @@ static void test_query__any_bytes(void **state)
 	setup(state);
 	check_all(parse_n(text, sizeof(text) - 1));
 	check_all(parse("foo-bar AND OR NOT NEAR( * ^ col: \"; DROP"));
-	check_all(parse("DEC-0054 \"DEC-0054\" dec 0054 DEC-0054.md 数据库 据库"));
-	check_all(parse("ﷺﷺﷺ 👨‍👩‍👧 ก็ e\xcc\x81\xcc\x81 ｶﾞ '' \"\" “”"));
+	check_all(parse(
+		"DEC-0054 \"DEC-0054\" dec 0054 DEC-0054.md 数据库 据库"));
+	check_all(parse("ﷺﷺﷺ 👨‍👩‍👧 ก็ e\xcc\x81\xcc\x81 ｶﾞ '' \"\" "
+			"“”"));
 	teardown(state);
 }
 
 static void test_query__without_memory_says_so(void **state)
 {
-	static const char text[] = "\"DEC-0054\" 我们的数据库 last week caching";
+	static const char text[] =
+		"\"DEC-0054\" 我们的数据库 last week caching";
 	struct query q;
 	int rc = REMEM_ENOMEM;
 

@@ -118,7 +118,9 @@ static void test_term__spellings_that_are_one(void **state)
 	assert_string_equal(cut("ﾊﾟﾝ"), cut("パン"));
 	assert_string_equal(cut("ёлка"), cut("елка"));
 	assert_string_equal(cut("ﬁle ①"), cut("file 1"));
-	assert_string_equal(cut("foo\xc2\xad" "bar"), cut("foobar"));
+	assert_string_equal(cut("foo\xc2\xad"
+				"bar"),
+			    cut("foobar"));
 	assert_string_equal(cut("ΟΔΟΣ"), cut("οδός"));
 }
 
@@ -145,7 +147,8 @@ static void test_term__identifiers_whole_and_in_parts(void **state)
 	assert_string_equal(cut("ana@ex.org"), "ana@ex.org ana ex.org ex org");
 	assert_string_equal(cut("https://ex.org/a1"),
 			    "https http ex.org/a1 ex.org ex org a1 1");
-	assert_string_equal(cut("文件carrier.go在"), "文件 件 carrier.go carrier"
+	assert_string_equal(cut("文件carrier.go在"),
+			    "文件 件 carrier.go carrier"
 			    " go 在");
 }
 
@@ -188,7 +191,8 @@ static void test_term__reported_cases_are_found(void **state)
 {
 	(void)state;
 	assert_true(finds("今天玩成语接龙游戏", "成语接龙"));
-	assert_true(finds("备份脚本在周五上传失败，GitHub 令牌过期", "GitHub备份"));
+	assert_true(
+		finds("备份脚本在周五上传失败，GitHub 令牌过期", "GitHub备份"));
 	assert_true(finds("飞书插件放在这里，配置见下", "飞书插件 配置"));
 	assert_true(finds("the db and 用户", "用户 db"));
 	assert_true(finds("Decision DEC-0054 stands.", "DEC-0054"));
@@ -244,7 +248,8 @@ static void test_term__places_and_positions(void **state)
 	static const char *const texts[] = {
 		"The Cafe\xcc\x81 has 3 tables; see src/term_cut.c:218, v1.2!",
 		"用Redis缓存，端口8080。資料庫は2026年3月5日にＡＢＣ",
-		"오늘 끝말잇기를 했다 ｶﾞｷﾞ ﷺ ㍿ ﬁn 👨‍👩‍👧 ข้าวผัด",
+		"오늘 끝말잇기를 했다 ｶﾞｷﾞ ﷺ ㍿ ﬁn 👨‍👩‍👧 "
+		"ข้าวผัด",
 	};
 
 	(void)state;
@@ -272,7 +277,8 @@ static int expect_place(void *ctx, const struct term *t)
 
 static void test_term__source_of_a_term_folds_to_it(void **state)
 {
-	char s[] = "Cafe\xcc\x81 ＡＢＣ-12 資料庫 か\xe3\x82\x99く X.Y_z 한국어";
+	char s[] =
+		"Cafe\xcc\x81 ＡＢＣ-12 資料庫 か\xe3\x82\x99く X.Y_z 한국어";
 
 	(void)state;
 	term_cut(s, strlen(s), expect_place, s);
@@ -301,9 +307,24 @@ static void test_term__long_terms_are_cut_between_characters(void **state)
 
 static void test_term__any_input_in_linear_time(void **state)
 {
-	static const char *const pieces[] = { "a", "\x80", "\xef\xb7\xba", "数",
-		"😀", "\xcc\x81", "か\xe3\x82\x99", "a-", "#", "1.", "'a", "각",
-		"\xe1\x84\x80", "a\xcc\x81-", "\xe2\x80\x8d", "กุ้", ":/", "A" };
+	static const char *const pieces[] = { "a",
+					      "\x80",
+					      "\xef\xb7\xba",
+					      "数",
+					      "😀",
+					      "\xcc\x81",
+					      "か\xe3\x82\x99",
+					      "a-",
+					      "#",
+					      "1.",
+					      "'a",
+					      "각",
+					      "\xe1\x84\x80",
+					      "a\xcc\x81-",
+					      "\xe2\x80\x8d",
+					      "กุ้",
+					      ":/",
+					      "A" };
 	size_t bytes = 1 << 20;
 	char *s = malloc(bytes + 16);
 

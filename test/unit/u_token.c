@@ -39,7 +39,8 @@ static void test_token__estimate(void **state)
 
 static void test_token__prefix_is_within_its_bound(void **state)
 {
-	static const char text[] = "alpha 数据库 beta，그리고 👍🏽 gamma é";
+	static const char text[] =
+		"alpha 数据库 beta，그리고 👍🏽 gamma é";
 
 	(void)state;
 	for (size_t max = 0; max < 40; max++) {
