@@ -17,10 +17,23 @@
 #define LETTER(c) (1u << ((c) - 'a'))
 #define VOWELS \
 	(LETTER('a') | LETTER('e') | LETTER('i') | LETTER('o') | LETTER('u'))
-/* Words that end otherwise are their own stems. */
-#define LAST                                                                   \
-	(LETTER('d') | LETTER('e') | LETTER('g') | LETTER('l') | LETTER('n') | \
-	 LETTER('r') | LETTER('s') | LETTER('t') | LETTER('y') | LETTER('z'))
+#define ANY 0x3ffffffu
+
+/* For each last letter, those before it with which a word may have a stem.
+ * One look sends most words home: what ends in words is hard to predict, and
+ * each question asked about it costs more than its answer. */
+static const uint32_t may_change[26] = {
+	['d' - 'a'] = LETTER('e'),
+	['e' - 'a'] = ANY,
+	['g' - 'a'] = LETTER('n'),
+	['l' - 'a'] = LETTER('u'),
+	['n' - 'a'] = LETTER('o'),
+	['r' - 'a'] = LETTER('e') | LETTER('o'),
+	['s' - 'a'] = ANY & ~LETTER('u'),
+	['t' - 'a'] = LETTER('a') | LETTER('n'),
+	['y' - 'a'] = LETTER('l'),
+	['z' - 'a'] = LETTER('i'),
+};
 
 /* The first len bytes of s, then end if it is not NUL. */
 struct word {
@@ -226,7 +239,8 @@ const char *stem_english(size_t *n, char out[STEM_MAX], const char *word,
 {
 	struct word w = { word, len, '\0', 0 };
 
-	if (len < 4 || len >= STEM_MAX || !(LAST >> (word[len - 1] - 'a') & 1))
+	if (len < 4 || len >= STEM_MAX ||
+	    !(may_change[word[len - 1] - 'a'] >> (word[len - 2] - 'a') & 1))
 		return NULL;
 	if (word[len - 1] == 's')
 		plural(&w);
