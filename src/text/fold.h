@@ -122,6 +122,8 @@ static inline bool fold_look(struct fold_ch *ch, const char *s, size_t len,
 		ch->end = p.at + bytes;
 		if (UNLIKELY(ch->kind == FOLD_EXPAND)) {
 			fold_expand(ch, e, p, bytes);
+			if (!ch->after.sub && fold_composes(ch, s, len))
+				fold_compose(ch, s, len);
 			return true;
 		}
 		ch->after.at = ch->end;
