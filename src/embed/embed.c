@@ -1,17 +1,28 @@
 /*
- * The embedder: what all providers have in common. Chooses the provider,
- * adds prefixes, packs batches, normalises and checks what comes back.
+ * The embedder: chooses the provider, says what it is, answers questions and
+ * passes documents on: to a local provider in groups, to a remote one by
+ * run.c.
  */
 #include "embed/embed.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/arena.h"
 #include "base/clock.h"
-#include "embed/provider.h"
+#include "embed/check.h"
+#include "embed/embedder.h"
+#include "embed/price.h"
+#include "text/token.h"
+
+#define MS INT64_C(1000000)
+#define LOCAL_ITEMS 64
+#define QUERY_TIMEOUT_MS 60000
+#define QUERY_TIMEOUT_LOCAL_MS 300000
+/* Of a question; what stands behind adds noise, and a whole prompt would take
+ * seconds. */
+#define QUERY_TOKENS 1024
+#define SECRET_BYTES 6 /* shorter ones would tear other words apart */
 
 #define PROVIDER(name) extern const struct embed_provider provider_##name;
 #include "embed/providers.def"
@@ -21,16 +32,6 @@ static const struct embed_provider *const providers[] = {
 #define PROVIDER(name) &provider_##name,
 #include "embed/providers.def"
 #undef PROVIDER
-};
-
-struct embedder {
-	struct embed_config c;
-	const struct embed_provider *p;
-	void *self; /* NULL: off */
-	struct embed_info info;
-	char fingerprint[256];
-	char off[512]; /* why there are no vectors; "" if there are */
-	char off_action[256];
 };
 
 const struct embed_provider *embed_provider_find(const char *name)
@@ -49,40 +50,32 @@ const char *embed_provider_at(int i)
 		       providers[i]->name : NULL;
 }
 
-static void name_fingerprint(struct embedder *e)
+/* ---- opening ---------------------------------------------------------- */
+
+static const char *or_empty(const char *s)
 {
-	snprintf(e->fingerprint, sizeof(e->fingerprint), "%s|%s|%d|%s|%s",
-		 e->p->name, e->info.model ? e->info.model : "", e->info.dims,
-		 e->info.query_prefix, e->info.document_prefix);
-	e->info.fingerprint = e->fingerprint;
+	return s ? s : "";
 }
 
-int embedder_open(struct embedder **out, const struct embed_config *c,
-		  struct remem_err *err)
+static int name_fingerprint(struct embedder *e)
 {
-	const char *name = c->provider ? c->provider : "auto";
-	struct remem_err why = { 0 };
-	struct embedder *e;
+	const char *query = or_empty(e->c.query_input_type);
+	const char *document = or_empty(e->c.document_input_type);
+	struct buf b = BUF_INIT(0);
 
-	if (!strcmp(name, "auto"))
-		name = c->builtin_enabled ? "builtin" : "none";
-	e = mem_zalloc(sizeof(*e));
-	if (!e)
-		return fail_nomem(err);
-	e->c = *c;
-	e->p = embed_provider_find(name);
-	if (!e->p) {
-		mem_free(e);
-		fail(err, REMEM_EINVAL, "no embedding provider '%s'", name);
-		return REMEM_EINVAL;
-	}
-	e->info.query_prefix = e->info.document_prefix = "";
-	if (e->p->open(&e->self, &e->info, c, &why)) {
-		snprintf(e->off, sizeof(e->off), "%s", why.message);
-		snprintf(e->off_action, sizeof(e->off_action), "%s",
-			 why.action);
-		e->self = NULL;
-	}
+	buf_addf(&b, "%s|%s|%d|%s|%s", e->p->name, or_empty(e->info.model),
+		 e->info.dims, e->info.query_prefix, e->info.document_prefix);
+	if (e->p->remote && (query[0] || document[0]))
+		buf_addf(&b, "|%s|%s", query, document);
+	e->fingerprint = buf_detach(&b);
+	e->info.fingerprint = e->fingerprint;
+	return e->fingerprint ? 0 : REMEM_ENOMEM;
+}
+
+static void fill_info(struct embedder *e)
+{
+	const struct embed_config *c = &e->c;
+
 	e->info.provider = e->p->name;
 	e->info.remote = e->p->remote;
 	if (c->query_prefix)
@@ -91,7 +84,102 @@ int embedder_open(struct embedder **out, const struct embed_config *c,
 		e->info.document_prefix = c->document_prefix;
 	if (!e->info.max_input_tokens)
 		e->info.max_input_tokens = e->p->max_input_tokens;
-	name_fingerprint(e);
+	if (e->p->remote && c->max_input_tokens > 0)
+		e->info.max_input_tokens = c->max_input_tokens;
+}
+
+static size_t either(int set, int own)
+{
+	return (size_t)(set > 0 ? set : own);
+}
+
+static void fill_limits(struct embedder *e)
+{
+	const struct embed_config *c = &e->c;
+	size_t items = either(c->max_batch_items, e->p->max_items);
+
+	if (c->learned_items > 0 && (size_t)c->learned_items < items)
+		items = (size_t)c->learned_items;
+	limits_init(&e->limits, items,
+		    either(c->max_batch_tokens, e->p->max_tokens),
+		    (size_t)e->info.max_input_tokens);
+	e->info.learned_items = c->learned_items;
+	e->random = (uint64_t)clock_mono_ns();
+}
+
+/* Key and header values, which no message may repeat. */
+static int list_secrets(struct embedder *e)
+{
+	const char *const *h = e->c.headers;
+	size_t n = 0;
+
+	while (h && h[n])
+		n++;
+	e->secrets = mem_zarray(n + 2, sizeof(*e->secrets));
+	if (!e->secrets)
+		return REMEM_ENOMEM;
+	n = 0;
+	if (e->c.api_key && strlen(e->c.api_key) >= SECRET_BYTES)
+		e->secrets[n++] = e->c.api_key;
+	for (; h && *h; h++) {
+		const char *value = strchr(*h, ':');
+
+		value = value ? value + 1 + strspn(value + 1, " ") : "";
+		if (strlen(value) >= SECRET_BYTES)
+			e->secrets[n++] = value;
+	}
+	return 0;
+}
+
+static int open_provider(struct embedder *e)
+{
+	struct remem_err why = { 0 };
+
+	e->info.query_prefix = e->info.document_prefix = "";
+	if (e->p->open(&e->self, &e->info, &e->c, &why)) {
+		e->self = NULL;
+		snprintf(e->off, sizeof(e->off), "%s", why.message);
+		snprintf(e->off_action, sizeof(e->off_action), "%s",
+			 why.action);
+		if (why.code == REMEM_ENOMEM)
+			return REMEM_ENOMEM;
+	}
+	fill_info(e);
+	fill_limits(e);
+	return 0;
+}
+
+/* Never a remote one by itself: notes leave the machine when asked to. */
+static const char *choose(const struct embed_config *c)
+{
+	if (c->provider && strcmp(c->provider, "auto") != 0)
+		return c->provider;
+	return c->builtin_enabled ? "builtin" : "none";
+}
+
+int embedder_open(struct embedder **out, const struct embed_config *c,
+		  struct remem_err *err)
+{
+	const struct embed_provider *p = embed_provider_find(choose(c));
+	struct embedder *e;
+
+	*out = NULL;
+	if (!p) {
+		fail(err, REMEM_EINVAL, "no embedding provider '%s'",
+		     choose(c));
+		fail_action(err, "set memorySearch.provider to auto, builtin, "
+			    "openai-compatible or none");
+		return REMEM_EINVAL;
+	}
+	e = mem_zalloc(sizeof(*e));
+	if (!e)
+		return fail_nomem(err);
+	e->c = *c;
+	e->p = p;
+	if (list_secrets(e) || open_provider(e) || name_fingerprint(e)) {
+		embedder_free(e);
+		return fail_nomem(err);
+	}
 	*out = e;
 	return 0;
 }
@@ -102,8 +190,13 @@ void embedder_free(struct embedder *e)
 		return;
 	if (e->self && e->p->close)
 		e->p->close(e->self);
+	http_free(e->http);
+	mem_free(e->secrets);
+	mem_free(e->fingerprint);
 	mem_free(e);
 }
+
+/* ---- what it is ------------------------------------------------------- */
 
 const struct embed_info *embedder_info(struct embedder *e)
 {
@@ -115,43 +208,50 @@ const char *embedder_off(struct embedder *e)
 	return e->off[0] ? e->off : NULL;
 }
 
-static int run_off(struct embedder *e, struct remem_err *err)
+int embedder_expect(struct embedder *e, int dims, struct remem_err *err)
 {
-	fail(err, REMEM_ENOTSUP, "%s", e->off);
-	fail_action(err, "%s", e->off_action);
-	return REMEM_ENOTSUP;
+	if (!e->info.dims || e->info.dims == dims) {
+		e->info.dims = dims;
+		return 0;
+	}
+	fail(err, REMEM_EREMOTE, "the index holds vectors of %d dimensions, "
+	     "the provider gives %d", dims, e->info.dims);
+	fail_action(err, "to change over: remem config set "
+		    "memorySearch.outputDimensionality %d", e->info.dims);
+	return REMEM_EREMOTE;
 }
 
-/* Finite, not zero, normalised in place. */
-static int check_vector(float *v, int dims, struct remem_err *err)
+int64_t embedder_tokens(struct embedder *e, const char *text, size_t len)
 {
-	double sum = 0;
-	float k;
-	int i;
+	const char *prefix = e->info.document_prefix;
 
-	for (i = 0; i < dims; i++)
-		sum += (double)v[i] * v[i];
-	if (!isfinite(sum) || sum <= 0)
-		return fail(err, REMEM_EREMOTE,
-			    "the provider answered a vector that is %s",
-			    isfinite(sum) ? "all zeros" : "not finite");
-	k = (float)(1 / sqrt(sum));
-	for (i = 0; i < dims; i++)
-		v[i] *= k;
-	return 0;
+	return (int64_t)(token_estimate(text, len) +
+			 token_estimate(prefix, strlen(prefix)));
 }
+
+/* A server of one's own has no list price. */
+double embedder_price(struct embedder *e)
+{
+	if (!e->p->remote)
+		return 0;
+	return e->c.base_url && http_is_loopback(e->c.base_url) ?
+		       -1 : price_of(e->info.model);
+}
+
+/* ---- local providers -------------------------------------------------- */
 
 static int run_local(struct embedder *e, struct embed_request *r,
 		     struct embed_reply *reply, bool (*cancel)(void *),
 		     void *ctx, struct remem_err *err)
 {
-	size_t i;
-	int rc;
+	const char *wrong = NULL;
+	int rc = e->p->embed(e->self, r, reply, cancel, ctx, err);
 
-	rc = e->p->embed(e->self, r, reply, cancel, ctx, err);
-	for (i = 0; !rc && i < r->n; i++)
-		rc = check_vector(reply->vecs + i * (size_t)reply->dims,
-				  reply->dims, err);
+	for (size_t i = 0; !rc && !wrong && i < r->n; i++)
+		wrong = check_vector(reply->vecs + i * (size_t)reply->dims,
+				     reply->dims);
+	if (wrong)
+		rc = fail(err, REMEM_EREMOTE, "%s", wrong);
 	if (rc) {
 		mem_free(reply->vecs);
 		reply->vecs = NULL;
@@ -159,30 +259,124 @@ static int run_local(struct embedder *e, struct embed_request *r,
 	return rc;
 }
 
-int embedder_query(struct embedder *e, const char *text, size_t len,
-		   int deadline_ms, float **out, int *dims,
-		   struct remem_err *err)
+static bool is_late(void *ctx)
+{
+	const int64_t *deadline_ns = ctx;
+
+	return clock_mono_ns() >= *deadline_ns;
+}
+
+static int query_local(struct embedder *e, const char *text, size_t len,
+		       int64_t deadline_ns, float **out, int *dims,
+		       struct remem_err *err)
 {
 	struct arena a = ARENA_INIT;
 	struct embed_reply reply = { 0 };
 	struct embed_request r = { .kind = EMBED_QUERY, .n = 1 };
 	const char *whole;
-	int rc;
+	size_t whole_len;
+	int rc = embed_join(&a, e, EMBED_QUERY, text, len, 0, &whole,
+			    &whole_len);
 
-	(void)deadline_ms;
-	if (e->off[0])
-		return run_off(e, err);
-	whole = arena_printf(&a, "%s%.*s", e->info.query_prefix, (int)len, text);
-	if (!whole)
+	if (rc)
 		return fail_nomem(err);
-	len = strlen(whole);
 	r.texts = &whole;
-	r.lens = &len;
-	rc = run_local(e, &r, &reply, NULL, NULL, err);
+	r.lens = &whole_len;
+	rc = run_local(e, &r, &reply, is_late, &deadline_ns, err);
+	if (rc == REMEM_ECANCELLED)
+		rc = fail(err, REMEM_ETIMEOUT, "the question was not embedded "
+			  "in the time that was left");
 	arena_release(&a);
 	*out = reply.vecs;
 	*dims = reply.dims;
 	return rc;
+}
+
+static int group_local(struct embedder *e, const struct embed_item *items,
+		       size_t n, const struct embed_sink *sink,
+		       struct remem_err *err)
+{
+	struct arena a = ARENA_INIT;
+	const char **texts = ARENA_ARRAY(&a, const char *, n);
+	size_t *lens = ARENA_ARRAY(&a, size_t, n);
+	const struct embed_item **list =
+		ARENA_ARRAY(&a, const struct embed_item *, n);
+	struct embed_reply reply = { 0 };
+	struct embed_request r = { EMBED_DOCUMENT, texts, lens, n };
+	int rc = a.failed ? REMEM_ENOMEM : 0;
+
+	for (size_t i = 0; !rc && i < n; i++) {
+		rc = embed_join(&a, e, EMBED_DOCUMENT, items[i].text,
+				items[i].len, 0, &texts[i], &lens[i]);
+		list[i] = &items[i];
+	}
+	rc = rc ? fail_nomem(err) :
+		  run_local(e, &r, &reply, sink->cancel, sink->ctx, err);
+	if (!rc && sink->done(sink->ctx, list, reply.vecs, n, reply.dims))
+		rc = fail(err, REMEM_ECANCELLED, "stopped");
+	mem_free(reply.vecs);
+	arena_release(&a);
+	return rc;
+}
+
+static int documents_local(struct embedder *e, const struct embed_item *items,
+			   size_t n, const struct embed_sink *sink,
+			   struct remem_err *err)
+{
+	size_t max = either(e->c.max_batch_items, e->p->max_items);
+	int rc = 0;
+
+	if (!max || (e->p->max_items && max > (size_t)e->p->max_items))
+		max = e->p->max_items ? (size_t)e->p->max_items : LOCAL_ITEMS;
+	for (size_t i = 0; !rc && i < n; i += max)
+		rc = group_local(e, items + i, n - i < max ? n - i : max, sink,
+				 err);
+	return rc;
+}
+
+/* ---- questions and documents ------------------------------------------ */
+
+static int run_off(struct embedder *e, struct remem_err *err)
+{
+	fail(err, REMEM_ENOTSUP, "%s", e->off);
+	fail_action(err, "%s", e->off_action);
+	return REMEM_ENOTSUP;
+}
+
+static int query_timeout(const struct embedder *e)
+{
+	if (e->c.query_timeout_ms > 0)
+		return e->c.query_timeout_ms;
+	return e->p->remote ? QUERY_TIMEOUT_MS : QUERY_TIMEOUT_LOCAL_MS;
+}
+
+static size_t query_tokens(const struct embedder *e)
+{
+	size_t max = (size_t)e->info.max_input_tokens;
+
+	return max && max < QUERY_TOKENS ? max : QUERY_TOKENS;
+}
+
+int embedder_query(struct embedder *e, const char *text, size_t len,
+		   int deadline_ms, float **out, int *dims,
+		   struct remem_err *err)
+{
+	int timeout = query_timeout(e);
+	int whole = deadline_ms > 0 && deadline_ms < timeout ? deadline_ms :
+							       timeout;
+	struct ask ask = { .kind = EMBED_QUERY, .text = text,
+			   .timeout_ms = whole, .tries = RETRY_TRIES };
+
+	*out = NULL;
+	*dims = 0;
+	if (e->off[0])
+		return run_off(e, err);
+	ask.deadline_ns = clock_mono_ns() + whole * MS;
+	ask.len = len > query_tokens(e) ?
+			  token_prefix(text, len, query_tokens(e)) : len;
+	if (e->p->remote)
+		return embed_ask(e, &ask, out, dims, err);
+	return query_local(e, text, ask.len, ask.deadline_ns, out, dims, err);
 }
 
 int embedder_documents(struct embedder *e, const struct embed_item *items,
@@ -195,50 +389,12 @@ int embedder_documents(struct embedder *e, const struct embed_item *items,
 		       bool (*cancel)(void *ctx), void *ctx,
 		       struct remem_err *err)
 {
-	size_t max = (size_t)(e->p->max_items ? e->p->max_items : 64), i, j;
-	int rc = 0;
+	const struct embed_sink sink = { done, refused, cancel, ctx };
 
-	(void)refused;
 	if (e->off[0])
 		return run_off(e, err);
-	for (i = 0; !rc && i < n; i += max) {
-		struct arena a = ARENA_INIT;
-		size_t k = n - i < max ? n - i : max;
-		const char **texts = ARENA_ARRAY(&a, const char *, k);
-		size_t *lens = ARENA_ARRAY(&a, size_t, k);
-		const struct embed_item **tags =
-			ARENA_ARRAY(&a, const struct embed_item *, k);
-		struct embed_reply reply = { 0 };
-		struct embed_request r = { EMBED_DOCUMENT, texts, lens, k };
-
-		for (j = 0; !a.failed && j < k; j++) {
-			texts[j] = arena_printf(&a, "%s%.*s",
-						e->info.document_prefix,
-						(int)items[i + j].len,
-						items[i + j].text);
-			lens[j] = texts[j] ? strlen(texts[j]) : 0;
-			tags[j] = &items[i + j];
-		}
-		rc = a.failed ? fail_nomem(err) :
-				run_local(e, &r, &reply, cancel, ctx, err);
-		if (!rc && done(ctx, tags, reply.vecs, k, reply.dims))
-			rc = fail(err, REMEM_ECANCELLED, "stopped");
-		mem_free(reply.vecs);
-		arena_release(&a);
-	}
-	return rc;
-}
-
-int64_t embedder_tokens(struct embedder *e, const char *text, size_t len)
-{
-	(void)e;
-	(void)text;
-	return (int64_t)(len / 3 + 1);
-}
-
-double embedder_price(struct embedder *e)
-{
-	return e->p->remote ? -1 : 0;
+	return e->p->remote ? embed_run(e, items, n, &sink, err) :
+			      documents_local(e, items, n, &sink, err);
 }
 
 int embedder_probe(struct embedder *e, int64_t *took_ms, struct remem_err *err)
@@ -249,6 +405,6 @@ int embedder_probe(struct embedder *e, int64_t *took_ms, struct remem_err *err)
 
 	rc = embedder_query(e, "probe", 5, 0, &v, &dims, err);
 	mem_free(v);
-	*took_ms = (clock_mono_ns() - t) / 1000000;
+	*took_ms = (clock_mono_ns() - t) / MS;
 	return rc;
 }

@@ -12,6 +12,9 @@
 
 #include "base/err.h"
 
+struct http_reply;
+struct http_request;
+
 enum embed_kind { EMBED_QUERY, EMBED_DOCUMENT };
 
 /* What the settings say; all strings borrowed for the life of the embedder. */
@@ -23,6 +26,8 @@ struct embed_config {
 	const char *const *headers; /* "Name: value", NULL-terminated, or NULL */
 	int dims; /* asked of the provider, 0: its own */
 	const char *query_prefix, *document_prefix; /* NULL: the model's */
+	/* Sent as input_type where the provider knows it; NULL: not sent. */
+	const char *query_input_type, *document_input_type;
 	const char *model_path; /* builtin: the GGUF file */
 	bool builtin_enabled;
 	int max_batch_items, max_batch_tokens; /* 0: the provider's */
@@ -36,6 +41,17 @@ struct embed_config {
 		       int items, int64_t tokens, int status, int64_t took_ms);
 	void *ledger_ctx;
 	int64_t (*budget_left)(void *ctx); /* tokens; NULL: no bound */
+	void *budget_ctx;
+	int learned_items; /* embed_info's of an earlier run, 0: none */
+	/*
+	 * Tests only. Waits before a retry are multiplied by wait_scale (0: 1).
+	 * transport takes the place of the network: called from several threads
+	 * at once, it fills reply as http_perform() does.
+	 */
+	double wait_scale;
+	void (*transport)(void *ctx, const struct http_request *req,
+			  struct http_reply *reply);
+	void *transport_ctx;
 };
 
 struct embed_info {
@@ -43,13 +59,17 @@ struct embed_info {
 	const char *model;
 	int dims; /* 0 until the first good answer */
 	bool remote;
-	/* Identity of the vectors: provider, model, dims, prefixes, pooling.
-	 * Address, key and headers are no part of it. Empty while dims is 0 and
-	 * the model is not known. */
+	/* Identity of the vectors: provider, model, dims if they are asked for
+	 * (else 0), prefixes, input types. Known from the start and never
+	 * changing; dims that were learned are kept beside it. Address, key and
+	 * headers are no part of it. */
 	const char *fingerprint;
 	const char *document_prefix; /* "" if none: part of the cache key */
 	const char *query_prefix;
 	int max_input_tokens;
+	/* Most texts in a request that the provider takes, learned from a
+	 * refusal; 0: none was refused. Worth remembering for the next run. */
+	int learned_items;
 	double calibration; /* v = clamp(centred cosine / calibration), 0.5 */
 	/* Default language means per script class (enum script), each dims
 	 * floats or NULL; NULL: none are known for this model. */
@@ -69,6 +89,12 @@ void embedder_free(struct embedder *e);
 const struct embed_info *embedder_info(struct embedder *e);
 /* NULL, or why there are no vectors at all ("no provider is set"). */
 const char *embedder_off(struct embedder *e);
+/*
+ * Says how many dimensions the stored vectors of this fingerprint have. From
+ * then on other replies are refused with a reason; without it the first good
+ * answer decides. REMEM_EREMOTE when the provider has answered others before.
+ */
+int embedder_expect(struct embedder *e, int dims, struct remem_err *err);
 
 /*
  * One query vector into *out (mem_free), dims floats, normalised, prefix

@@ -17,10 +17,15 @@ struct embed_request {
 	size_t n;
 };
 
-/* Vectors of one request: n * dims floats in vecs (mem_alloc). */
+/*
+ * Vectors of one request: n * dims floats in vecs (mem_alloc). One that the
+ * provider could not give has a NaN in it, and the embedder asks for that text
+ * alone.
+ */
 struct embed_reply {
 	float *vecs;
 	int dims;
+	int64_t tokens; /* as the provider counted, 0: it did not say */
 };
 
 struct embed_provider {
@@ -44,13 +49,19 @@ struct embed_provider {
 		     struct remem_err *err);
 
 	/* Remote ones: a request as HTTP and its reply back. request's strings
-	 * are built in body and live until parse returned. */
+	 * are built in body and live until parse returned; vectors need not be
+	 * normalised. parse sees replies with a status of 2xx and without an
+	 * "error" member; what is no answer is REMEM_EREMOTE. */
 	int (*build)(void *self, const struct embed_request *r,
 		     struct http_request *http, struct buf *body,
 		     struct remem_err *err);
 	int (*parse)(void *self, const struct embed_request *r,
 		     const struct http_reply *http, struct embed_reply *out,
 		     struct remem_err *err);
+	/* Called when all is refused from the start: leaves out a part of the
+	 * requests that not every server knows. False: nothing is left to leave
+	 * out. May be NULL. */
+	bool (*simplify)(void *self);
 };
 
 const struct embed_provider *embed_provider_find(const char *name);

@@ -1,0 +1,83 @@
+/*
+ * The embedder from inside: what embed.c (opening, questions), ask.c (one
+ * request and its retries), run.c (many documents) share.
+ */
+#ifndef EMBED_EMBEDDER_H
+#define EMBED_EMBEDDER_H
+
+#include "base/arena.h"
+#include "embed/limits.h"
+#include "embed/provider.h"
+#include "embed/retry.h"
+
+struct embedder {
+	struct embed_config c;
+	const struct embed_provider *p;
+	void *self; /* NULL: off */
+	struct embed_info info;
+	char *fingerprint;
+	char off[512]; /* why there are no vectors; "" if there are */
+	char off_action[256];
+	const char **secrets; /* never in a message; NULL-terminated */
+
+	/* Remote ones. */
+	struct http *http; /* of the caller's thread, NULL until first use */
+	struct limits limits;
+	bool answered; /* a good answer came */
+	int simplified; /* how often a part of requests was left out */
+	bool self_checked; /* one text alone and in a batch agreed */
+	uint64_t random;
+};
+
+/* ---- ask.c ------------------------------------------------------------ */
+
+/* A text with its prefix; the text cut to max_bytes (0: not). */
+int embed_join(struct arena *a, const struct embedder *e, enum embed_kind kind,
+	       const char *text, size_t len, size_t max_bytes,
+	       const char **out, size_t *out_len);
+const char *embed_prefix(const struct embedder *e, enum embed_kind kind);
+/* As http_perform() for one request, or the test's transport. http is made at
+ * first use. */
+int embed_send(struct embedder *e, struct http **http,
+	       const struct http_request *req, struct http_reply *reply,
+	       bool (*cancel)(void *ctx), void *ctx, struct remem_err *err);
+/* Tells the ledger. */
+void embed_account(struct embedder *e, const struct outcome *o, size_t items,
+		   int64_t tokens, int64_t took_ms);
+/* 0, or REMEM_ELIMIT when so many more tokens are not in the budget. */
+int embed_afford(struct embedder *e, int64_t tokens, struct remem_err *err);
+
+struct ask {
+	enum embed_kind kind;
+	const char *text;
+	size_t len;
+	int64_t deadline_ns; /* 0: none */
+	int timeout_ms; /* of each request */
+	int tries; /* requests after a passing failure, 1: no retry */
+	bool whole; /* the text is not made shorter when it is refused */
+	bool (*cancel)(void *ctx);
+	void *ctx;
+};
+
+/* One text to one remote vector, normalised; *vec is freed with mem_free(). */
+int embed_ask(struct embedder *e, const struct ask *ask, float **vec,
+	      int *dims, struct remem_err *err);
+/* A tiny request, to tell a provider that is down from a text it refuses. */
+int embed_alive(struct embedder *e, bool (*cancel)(void *ctx), void *ctx,
+		struct remem_err *err);
+
+/* ---- run.c ------------------------------------------------------------ */
+
+struct embed_sink {
+	int (*done)(void *ctx, const struct embed_item *const *items,
+		    const float *vecs, size_t n, int dims);
+	void (*refused)(void *ctx, const struct embed_item *item,
+			const char *reason);
+	bool (*cancel)(void *ctx);
+	void *ctx;
+};
+
+int embed_run(struct embedder *e, const struct embed_item *items, size_t n,
+	      const struct embed_sink *sink, struct remem_err *err);
+
+#endif

@@ -1,0 +1,8 @@
+/* What known models cost. */
+#ifndef EMBED_PRICE_H
+#define EMBED_PRICE_H
+
+/* US dollars for a million tokens, -1 when the model is not known. */
+double price_of(const char *model);
+
+#endif

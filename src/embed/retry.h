@@ -1,0 +1,46 @@
+/*
+ * What a reply means for the request: it is good, it is worth another try, it
+ * was too much, or there is no use in going on. And how long to wait.
+ */
+#ifndef EMBED_RETRY_H
+#define EMBED_RETRY_H
+
+#include "embed/provider.h"
+
+struct embedder;
+
+enum verdict {
+	VERDICT_GOOD,
+	VERDICT_AGAIN, /* passing: server error, time-out, connection */
+	VERDICT_RATE, /* too fast */
+	VERDICT_FAULTY, /* answered, but not what was asked for */
+	VERDICT_REFUSED, /* could be size, or one of the texts */
+	VERDICT_STOP /* no use in going on */
+};
+
+struct outcome {
+	enum verdict verdict;
+	int status; /* of HTTP, 0: none */
+	int retry_after_ms; /* -1: not said */
+	size_t hint; /* number of items that the refusal named, 0: none */
+	bool timed_out;
+	struct embed_reply reply; /* when good; vecs belongs to the caller */
+	struct remem_err err; /* why it is not good */
+};
+
+/* Reads a reply. The first good one decides the dimensions. */
+void outcome_of(struct outcome *o, struct embedder *e,
+		const struct embed_request *r, const struct http_reply *http);
+
+#define RETRY_TRIES 4 /* a request and three retries */
+#define RETRY_RATE_TRIES 6 /* a request and five */
+
+/*
+ * Milliseconds before retry number attempt (from 0): what the provider said,
+ * else 0.5, 1, 2, 4, 8 s; up to a fifth longer, so that many do not come back
+ * at once. -1 when the provider asks for more than a minute.
+ */
+int retry_wait_ms(int attempt, int retry_after_ms, double scale,
+		  uint64_t *random);
+
+#endif
