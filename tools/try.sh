@@ -12,7 +12,10 @@ trap 'exit 130' INT TERM
 
 export HOME="$place" XDG_CACHE_HOME="$place/cache" XDG_STATE_HOME="$place/state"
 export XDG_CONFIG_HOME="$place/config"
-unset XDG_DATA_HOME REMEM_WORKSPACE 2>/dev/null || true
+unset XDG_DATA_HOME
+for name in $(env | sed -n 's/^\(REMEM_[A-Z_]*\)=.*/\1/p'); do
+	case $name in REMEM_CPU | REMEM_TRACE) ;; *) unset "$name" ;; esac
+done
 cp -r examples/notes "$place/notes"
 
 bold= dim= plain=
@@ -28,12 +31,16 @@ printf '%sThe notes: %s files in examples/notes, copied to %s.%s\n' "$dim" \
 say index
 "$remem" --workspace "$place/notes" index
 
-# Lines of examples/questions.txt: "question", blank ones and # apart.
-grep -v '^[[:space:]]*\(#\|$\)' examples/questions.txt |
-while IFS= read -r question; do
-	say "search -n 2 '$question'"
-	"$remem" --workspace "$place/notes" search -n 2 "$question" </dev/null
-done
+# A line of examples/questions.txt: "## caption", or "COUNT question".
+while read -r count question; do
+	case $count in
+	'##') printf '\n%s%s%s\n' "$dim" "$question" "$plain" ;;
+	[1-9])
+		say "search -n $count '$question'"
+		"$remem" --workspace "$place/notes" search -n "$count" "$question" </dev/null
+		;;
+	esac
+done <examples/questions.txt
 
 cat <<EOF
 

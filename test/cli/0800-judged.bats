@@ -63,7 +63,7 @@ print(hit["citation"], hit["snippet"])'
 	"$REMEM" -w "$BATS_FILE_TMPDIR/notes" index --progress off
 	local asked=0
 	while IFS=$'\t' read -r question path words; do
-		grep -qxF "$question" "$REMEM_SOURCE_ROOT/examples/questions.txt"
+		grep -qx "[1-9] $question" "$REMEM_SOURCE_ROOT/examples/questions.txt"
 		got=$(first "$question")
 		[[ "$got" == "$path#L"*"$words"* ]] || {
 			echo "$question: $got"
@@ -80,5 +80,5 @@ print(hit["citation"], hit["snippet"])'
 	传感器数据现在保留多少天	memory/2026-08-24.md	四百天
 	what day is the weekly meeting	memory/2026-08-20.md	on Thursdays
 	END
-	[ "$asked" -eq "$(grep -cv '^[[:space:]]*\(#\|$\)' "$REMEM_SOURCE_ROOT/examples/questions.txt")" ]
+	[ "$asked" -eq "$(grep -c '^[1-9] ' "$REMEM_SOURCE_ROOT/examples/questions.txt")" ]
 }
