@@ -19,6 +19,10 @@
 	(LETTER('a') | LETTER('e') | LETTER('i') | LETTER('o') | LETTER('u'))
 #define ANY 0x3ffffffu
 
+/* 16 KB a thread: most words of a text are found there. */
+#define CACHE_SLOTS 1024
+#define CACHE_SHIFT 54
+
 /* For each last letter, those before it with which a word may have a stem.
  * One look sends most words home: what ends in words is hard to predict, and
  * each question asked about it costs more than its answer. */
@@ -261,4 +265,48 @@ const char *stem_english(size_t *n, char out[STEM_MAX], const char *word,
 	memcpy(out, word, w.len);
 	out[w.len] = w.end;
 	return *n == len && !memcmp(out, word, len) ? NULL : out;
+}
+
+/* Results for short words, by the eight bytes they fill. */
+struct cached {
+	uint64_t word; /* padded with NULs; 0: empty */
+	uint8_t n; /* bytes of the stem, 0 for none */
+	char end; /* its last byte, where that is not the word's */
+};
+
+static _Thread_local struct cached cache[CACHE_SLOTS];
+
+/* The first len bytes at s, of which eight can be read; others zero. */
+static uint64_t load_word(const char *s, size_t len)
+{
+	static const unsigned char ones[16] = { 255, 255, 255, 255,
+						255, 255, 255, 255 };
+	uint64_t word, mask;
+
+	memcpy(&word, s, 8);
+	memcpy(&mask, ones + 8 - len, 8);
+	return word & mask;
+}
+
+const char *stem_short(size_t *n, char out[STEM_MAX], const char *word,
+		       size_t len)
+{
+	uint64_t key = load_word(word, len);
+	struct cached *c = &cache[key * 0x9e3779b97f4a7c15u >> CACHE_SHIFT];
+
+	if (c->word != key) {
+		const char *stem = stem_english(n, out, word, len);
+
+		c->word = key;
+		c->n = stem ? (uint8_t)*n : 0;
+		c->end = stem ? stem[*n - 1] : '\0';
+	}
+	*n = c->n;
+	if (!c->n)
+		return NULL;
+	if (c->end == word[c->n - 1])
+		return word;
+	memcpy(out, word, 8);
+	out[c->n - 1] = c->end;
+	return out;
 }

@@ -16,5 +16,9 @@
  */
 const char *stem_english(size_t *n, char out[STEM_MAX], const char *word,
 			 size_t len);
+/* The same for words of 4 to 8 letters, remembered by thread; eight bytes can
+ * be read at word. */
+const char *stem_short(size_t *n, char out[STEM_MAX], const char *word,
+		       size_t len);
 
 #endif

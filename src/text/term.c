@@ -90,15 +90,20 @@ static bool ends_word(const struct cutter *c, size_t i)
 	return next < 0x80 && FOLD_KIND(fold_entries[next]) == FOLD_SEP;
 }
 
+/* room: bytes that can be read at word */
 static int put_plain(struct cutter *c, const char *word, size_t start,
-		     size_t end)
+		     size_t end, size_t room)
 {
+	size_t len = end - start, n;
 	char out[STEM_MAX];
-	const char *stem;
-	size_t n;
-	int rc = cut_emit(c, word, end - start, TERM_WORD, start, end);
+	const char *stem = NULL;
+	int rc = cut_emit(c, word, len, TERM_WORD, start, end);
 
-	if (!rc && (stem = stem_english(&n, out, word, end - start)))
+	if (len > 8 || room < 8)
+		stem = stem_english(&n, out, word, len);
+	else if (len > 3)
+		stem = stem_short(&n, out, word, len);
+	if (!rc && stem)
 		rc = cut_emit(c, stem, n, TERM_STEM, start, end);
 	c->at.at = end;
 	c->pos++;
@@ -113,20 +118,28 @@ static int put_plain(struct cutter *c, const char *word, size_t start,
 static int cut_plain(struct cutter *c, bool *done)
 {
 	const char *s = c->s;
-	size_t start = c->at.at, i = skip_lower(s, start + 1, c->len);
+	size_t start = c->at.at, i = skip_lower(s, start + 1, c->len), next;
 	char folded[TERM_MAX_BYTES];
+	int rc;
 
 	if (is_upper(s[start]) && i == start + 1)
 		while (i < c->len && is_upper(s[i]))
 			i++;
-	*done = i - start <= TERM_MAX_BYTES && ends_word(c, i);
+	next = i;
+	if (c->len - i >= 2 && s[i] == '\'' && s[i + 1] == 's')
+		next = i + 2; /* John's */
+	*done = i - start <= TERM_MAX_BYTES && ends_word(c, next);
 	if (!*done)
 		return 0;
-	if (is_lower(s[start]))
-		return put_plain(c, s + start, start, i);
-	for (size_t k = start; k < i; k++)
-		folded[k - start] = (char)(s[k] | 0x20);
-	return put_plain(c, folded, start, i);
+	if (is_lower(s[start])) {
+		rc = put_plain(c, s + start, start, i, c->len - start);
+	} else {
+		for (size_t k = start; k < i; k++)
+			folded[k - start] = (char)(s[k] | 0x20);
+		rc = put_plain(c, folded, start, i, sizeof(folded));
+	}
+	c->at.at = next;
+	return rc;
 }
 
 /* The same for a number. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "text/stem.h"
 #include "text/term.h"
 
 struct list {
@@ -77,6 +78,69 @@ static void test_term__words_and_stems(void **state)
 	assert_string_equal(cut("l'homme"), "lhomme homme homm");
 	assert_string_equal(cut(""), "");
 	assert_string_equal(cut(" \t\n.,;- "), "");
+}
+
+static void test_term__forms_of_a_word_share_a_stem(void **state)
+{
+	static const char *const families[][6] = {
+		{ "cache", "caches", "cached", "caching" },
+		{ "notify", "notified", "notification", "notifies" },
+		{ "configure", "configured", "configuration", "configures" },
+		{ "operate", "operator", "operation", "operating" },
+		{ "control", "controlled", "controls", "controlling" },
+		{ "use", "used", "using", "uses" },
+		{ "deploy", "deployment", "deployed", "deployments" },
+		{ "quick", "quickly" },
+		{ "battery", "batteries" },
+		{ "habitat", "habitats" },
+	};
+	char out[STEM_MAX], first[STEM_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(families) / sizeof(*families); i++) {
+		for (int k = 0; k < 6 && families[i][k]; k++) {
+			const char *w = families[i][k];
+			size_t n = strlen(w);
+			const char *s = stem_english(&n, out, w, n);
+
+			if (!s)
+				s = w;
+			if (k == 0)
+				snprintf(first, sizeof(first), "%.*s", (int)n,
+					 s);
+			assert_int_equal(n, strlen(first));
+			assert_memory_equal(s, first, n);
+		}
+	}
+}
+
+/* What is remembered is what was found out. */
+static void test_term__remembered_stems_are_the_same(void **state)
+{
+	static const char *const ends[] = { "s",  "es", "ies", "ed", "ing",
+					    "ly", "er", "ate", "y",  "e",
+					    "ss", "us", "is",  "x" };
+	char a[STEM_MAX], b[STEM_MAX], word[24] = "";
+	size_t n, m;
+
+	(void)state;
+	for (int i = 0; i < 26 * 26 * 14 * 2; i++) {
+		const char *x, *y;
+		int k = i / 2; /* each twice in a row */
+		size_t len = (size_t)sprintf(word, "%c%c%s%s", 'a' + k % 26,
+					     'a' + k / 26 % 26,
+					     i % 7 ? "at" : "", ends[k / 676]);
+
+		if (len < 4)
+			continue;
+		x = stem_english(&n, a, word, len);
+		y = stem_short(&m, b, word, len);
+		assert_int_equal(!x, !y);
+		if (x) {
+			assert_int_equal(n, m);
+			assert_memory_equal(x, y, n);
+		}
+	}
 }
 
 static void test_term__chinese_pairs_and_last_single(void **state)
@@ -248,7 +312,8 @@ static void test_term__places_and_positions(void **state)
 	static const char *const texts[] = {
 		"The Cafe\xcc\x81 has 3 tables; see src/term_cut.c:218, v1.2!",
 		"用Redis缓存，端口8080。資料庫は2026年3月5日にＡＢＣ",
-		"오늘 끝말잇기를 했다 ｶﾞｷﾞ ﷺ ㍿ ﬁn 👨‍👩‍👧 "
+		"오늘 끝말잇기를 했다 ｶﾞｷﾞ ﷺ ㍿ ﬁn "
+		"👨‍👩‍👧 "
 		"ข้าวผัด",
 	};
 
