@@ -53,6 +53,8 @@ void handle_index_opts(struct index_opts *o, struct remem *r);
  * switched off or it cannot be opened; *why then says so (may be NULL).
  */
 struct embedder *handle_embedder(struct remem *r, const char **why);
+/* Whether the user has chosen to have no vectors: then text is the whole. */
+bool handle_text_only(const struct remem *r);
 /* Fills c for a provider (NULL: the setting's); resolves the key. */
 int embed_config_from(struct embed_config *c, struct remem *r,
 		      const char *provider, struct remem_err *err);

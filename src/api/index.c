@@ -97,8 +97,14 @@ static int run(struct remem *r, const struct remem_index_opts *o, char **json,
 	i.vector_budget_ms = o->vector_budget_ms;
 	i.progress = o->progress;
 	i.progress_ctx = o->progress_ctx;
-	if (!i.text_only)
+	if (!i.text_only && !handle_text_only(r))
 		i.embedder = handle_embedder(r, &off);
+	/* A dry run gives no id to a workspace that has none yet. */
+	if (!i.dir)
+		i.dir = arena_printf(&a, "%s/none", r->cache_base ?
+				     r->cache_base : "");
+	if (a.failed)
+		return fail_nomem(err);
 	handle_close_reader(r);
 	rc = index_run(&rep, &a, &i, err);
 	if (!rc)

@@ -78,9 +78,12 @@ int embed_config_from(struct embed_config *c, struct remem *r,
 	return fill_remote(c, r, err);
 }
 
-static bool vectors_off(const struct settings *s)
+bool handle_text_only(const struct remem *r)
 {
-	return !settings_bool(s, "memorySearch.store.vector.enabled") ||
+	const struct settings *s = &r->settings;
+
+	return !strcmp(settings_str(s, "memorySearch.provider"), "none") ||
+	       !settings_bool(s, "memorySearch.store.vector.enabled") ||
 	       !settings_bool(s, "memorySearch.query.hybrid.enabled");
 }
 
@@ -89,7 +92,7 @@ static void open_embedder(struct remem *r)
 	struct embed_config c;
 
 	r->embedder_tried = true;
-	if (vectors_off(&r->settings)) {
+	if (handle_text_only(r)) {
 		fail(&r->embedder_err, REMEM_ENOTSUP,
 		     "vectors are switched off by the settings");
 		return;

@@ -87,7 +87,7 @@ static int run_index(struct refresh *y, struct remem *r, struct arena *a,
 	handle_index_opts(&o, r);
 	bound_index(&o, &b, y, &r->settings, first);
 	o.force = force;
-	if (!o.text_only)
+	if (!o.text_only && !handle_text_only(r))
 		o.embedder = handle_embedder(r, NULL);
 	handle_close_reader(r);
 	rc = index_run(&report, a, &o, &why);

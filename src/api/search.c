@@ -163,14 +163,6 @@ static int take_opts(struct search *s, struct remem_err *err)
 	return take_filter(s, err);
 }
 
-/* Whether the user has chosen to have no vectors: then text is the whole. */
-static bool vectors_unwanted(const struct settings *s)
-{
-	return !strcmp(settings_str(s, "memorySearch.provider"), "none") ||
-	       !settings_bool(s, "memorySearch.store.vector.enabled") ||
-	       !settings_bool(s, "memorySearch.query.hybrid.enabled");
-}
-
 static void degrade(struct search_answer *a, const char *reason,
 		    const char *detail, const char *action)
 {
@@ -235,7 +227,7 @@ static int64_t pending_of(struct search *s)
 {
 	const struct store_info *info = &s->res->info;
 
-	if (vectors_unwanted(&s->r->settings))
+	if (handle_text_only(s->r))
 		return 0;
 	return info->passages > info->embedded ?
 		       info->passages - info->embedded : 0;
@@ -354,7 +346,7 @@ static int search(struct search *s, struct remem_err *err)
 
 	if ((rc = take_opts(s, err)))
 		return rc;
-	if (vectors_unwanted(&s->r->settings) &&
+	if (handle_text_only(s->r) &&
 	    s->run.mode == REMEM_MODE_HYBRID)
 		s->run.mode = REMEM_MODE_TEXT;
 	res->explain = s->run.explain;

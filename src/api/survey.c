@@ -14,10 +14,7 @@ static void look_at_provider(struct survey *s)
 	const struct settings *set = &s->r->settings;
 
 	s->requested = settings_str(set, "memorySearch.provider");
-	s->unwanted =
-		!strcmp(s->requested, "none") ||
-		!settings_bool(set, "memorySearch.store.vector.enabled") ||
-		!settings_bool(set, "memorySearch.query.hybrid.enabled");
+	s->unwanted = handle_text_only(s->r);
 	s->embedder = handle_embedder(s->r, &s->off);
 }
 

@@ -1,0 +1,156 @@
+load common
+setup() { begin; no_vectors; }
+
+@test "broken notes cost themselves alone" {
+	printf -- '- bad \xff\xfe bytes, Reykjavik\n' >memory/invalid.md
+	printf -- '- nul \0 byte, Montevideo\n' >memory/nul.md
+	printf '\xef\xbb\xbf- mark, Ouagadougou\r\n- two\r\n' >memory/bom.md
+	printf -- '- 宽字，Antananarivo\n' | iconv -t UTF-16 >memory/wide.md
+	: >memory/empty.md
+	head -c 3000000 /dev/zero | tr '\0' x >memory/line.md
+	printf -- '---\n: [\n---\n- Thimphu\n' >memory/front.md
+	run_split "$REMEM" index --json
+	[ "$status" = 0 ]
+	for word in Reykjavik Montevideo Ouagadougou Antananarivo Thimphu Berlin; do
+		# The line of one word makes every other passage a long one.
+		run_split "$REMEM" search --json --min-score -1 $word
+		[ "$status" = 0 ]
+		is 'len(d["results"])' 1
+	done
+	run_split "$REMEM" status --json
+	says "$output" memory/invalid.md
+}
+
+@test "hostile names are indexed or listed" {
+	mkdir "memory/$(printf 'a\nb')"
+	echo '- Tegucigalpa' >"memory/$(printf 'a\nb')/c.md"
+	echo '- Bujumbura' >"memory/$(printf 'x\xff').md"
+	echo '- Nouakchott' >'memory/"quoted" $(id) ;.md'
+	run_split "$REMEM" index --json
+	[ "$status" = 0 ]
+	for word in Tegucigalpa Bujumbura Nouakchott; do
+		run_split "$REMEM" search --json $word
+		is 'len(d["results"])' 1
+		run_split "$REMEM" search $word
+		[ "$status" = 0 ]
+	done
+}
+
+@test "links out of the root are not followed" {
+	echo '- Xanadu secret' >../outside.md
+	mkdir ../out
+	echo '- Xanadu too' >../out/x.md
+	ln -s ../../outside.md memory/link.md
+	ln -s ../../out memory/dir
+	ln -s . memory/loop
+	ln -s /dev/zero memory/zero.md
+	mkfifo memory/pipe.md
+	run_split timeout 20 "$REMEM" index --json
+	[ "$status" = 0 ]
+	run_split "$REMEM" search --json Xanadu
+	is 'd["results"]' '[]'
+	run_split "$REMEM" status --json
+	says "$output" memory/link.md
+	says "$output" memory/pipe.md
+	for path in memory/link.md memory/dir/x.md ../outside.md \
+		"$BATS_TEST_TMPDIR/outside.md" memory/../../outside.md \
+		memory/loop/link.md /etc/passwd; do
+		run_split timeout 20 "$REMEM" get "$path"
+		[ "$status" = 1 ]
+		silent "$output" Xanadu
+	done
+}
+
+@test "the workspace itself may be a link" {
+	ln -s notes ../linked
+	run_split "$REMEM" -w ../linked search --json Berlin
+	is 'len(d["results"])' 1
+}
+
+@test "any text is a query" {
+	for query in '' ' ' '"' 'a AND' 'foo-bar' "what's up?" 'NEAR(a b)' '*' \
+		"'; DROP TABLE files; --" 😀 '(((' 'col:x' '超' - $'a\nb'; do
+		run_split "$REMEM" search --json -- "$query" </dev/null
+		[ "$status" = 0 ] || { echo "$query: $status $output"; false; }
+		json 'd["version"]' >/dev/null
+	done
+	head -c 1000000 /dev/urandom | run_split "$REMEM" search --json -
+	head -c 1000000 /dev/urandom >../noise
+	run_split "$REMEM" search --json - <../noise
+	[ "$status" = 0 ]
+	json 'd["version"]' >/dev/null
+}
+
+@test "an index that is cut, foreign or of noise is built anew" {
+	for how in 'truncate -s 0' 'truncate -s 5000' 'cp /etc/passwd'; do
+		"$REMEM" index
+		find "$HOME/.cache/remem" -type f -name index.sqlite |
+		while read -r f; do
+			case $how in
+			cp*) $how "$f" ;;
+			*) $how "$f" ;;
+			esac
+			rm -f "$f-wal" "$f-shm"
+		done
+		run_split "$REMEM" search --json Berlin
+		[ "$status" = 0 ]
+		is 'len(d["results"])' 1
+	done
+	find "$HOME/.cache/remem" -name current -exec sh -c \
+		'echo ../../../etc >"$1"' _ {} \;
+	run_split "$REMEM" search --json Berlin
+	is 'len(d["results"])' 1
+	rm -r "$HOME/.cache/remem"
+	run_split "$REMEM" search --json Berlin
+	is 'len(d["results"])' 1
+}
+
+@test "settings that are no settings cost a warning" {
+	for text in 'a: [' '- 1' $'\xff\xfe' 'a: &x [*x]' \
+		'memorySearch: 7'; do
+		printf '%s' "$text" >"$config"
+		run_split "$REMEM" search --json Berlin --mode text
+		[ "$status" = 0 ]
+		is 'len(d["results"])' 1
+	done
+	rm "$config"
+	mkdir "$config"
+	run_split "$REMEM" search --json Berlin --mode text
+	[ "$status" = 0 ]
+	run_split "$REMEM" --config ../none.yaml search --json Berlin
+	[ "$status" = 1 ]
+}
+
+@test "an unreadable folder keeps its rows and is told" {
+	[ "$(id -u)" != 0 ] || skip "root reads everything"
+	mkdir memory/deep
+	echo '- Ljubljana' >memory/deep/a.md
+	"$REMEM" index
+	chmod 0 memory/deep
+	run_split "$REMEM" search --json Ljubljana
+	is 'len(d["results"])' 1
+	run_split "$REMEM" doctor --json
+	chmod 755 memory/deep
+	is 'd["ok"]' false
+}
+
+@test "a workspace that vanishes meanwhile is an error with words" {
+	"$REMEM" index
+	mv "$ws" "$ws.gone"
+	run_split "$REMEM" -w "$ws" search Berlin
+	[ "$status" = 1 ]
+	[ -n "$errors" ]
+}
+
+@test "a model file that is none is told, and keywords answer" {
+	echo 'memorySearch: {builtin: {modelPath: /etc/passwd}}' >"$config"
+	run_split "$REMEM" search --json Berlin
+	[ "$status" = 0 ]
+	is 'len(d["results"])' 1
+	is 'd["degraded"] is not None' true
+	is 'd["mode"]' text
+	run_split "$REMEM" models verify --json
+	[ "$status" = 1 ]
+	run_split "$REMEM" --set failClosed=true search Berlin
+	[ "$status" = 1 ]
+}

@@ -1,0 +1,83 @@
+# What the scripts share: a home and a workspace of a few notes for each test.
+# REMEM names the program.
+
+: "${REMEM:=build/remem}"
+case $REMEM in /*) ;; *) REMEM=$PWD/$REMEM ;; esac
+
+begin() {
+	unset "${!REMEM_@}" "${!XDG_@}" NO_COLOR
+	export HOME="$BATS_TEST_TMPDIR/home"
+	ws="$BATS_TEST_TMPDIR/notes"
+	config="$HOME/.config/remem/config.yaml"
+	mkdir -p "$HOME" "$ws/memory" "$(dirname "$config")"
+	cat >"$ws/MEMORY.md" <<-'END'
+	# Memory
+
+	- The gateway waits 30 seconds, key gateway.timeout_ms
+	- 小王负责支付网关，出错码 ERR_PAY_4021
+	END
+	cat >"$ws/memory/2026-03-01.md" <<-'END'
+	# 2026-03-01
+
+	- Ann moved to Berlin
+	- 周会决定下周一上线新的索引服务
+	END
+	cd "$ws"
+}
+
+# Most of what is tested here needs no vectors.
+no_vectors() {
+	echo 'memorySearch: {provider: none}' >"$config"
+}
+
+# run_split COMMAND...: status, output (standard output) and errors.
+run_split() {
+	status=0
+	"$@" >"$BATS_TEST_TMPDIR/.out" 2>"$BATS_TEST_TMPDIR/.err" || status=$?
+	output=$(cat "$BATS_TEST_TMPDIR/.out")
+	errors=$(cat "$BATS_TEST_TMPDIR/.err")
+}
+
+says() { # TEXT PART
+	case $1 in
+	*"$2"*) ;;
+	*)
+		printf '%s\n  does not say\n%s\n' "$1" "$2" >&2
+		return 1
+		;;
+	esac
+}
+
+silent() { # TEXT PART
+	case $1 in
+	*"$2"*)
+		printf '%s\n  says\n%s\n' "$1" "$2" >&2
+		return 1
+		;;
+	esac
+}
+
+# The value of a Python expression over the JSON document d in $output.
+json() {
+	printf '%s' "$output" | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+v = eval(sys.argv[1])
+print(v if isinstance(v, str) else json.dumps(v, ensure_ascii=False))' "$1"
+}
+
+is() { # EXPRESSION VALUE
+	local got
+	got=$(json "$1")
+	if [ "$got" != "$2" ]; then
+		printf '%s is %s and not %s in\n%s\n' "$1" "$got" "$2" \
+			"$output" >&2
+		return 1
+	fi
+}
+
+# All files of a folder with size, time of change and contents; what SQLite
+# keeps in shared memory while it reads does not count.
+picture() {
+	find "$1" -type f ! -name '*-shm' -printf '%p %s %T@\n' -exec sha256sum {} + | sort
+}
