@@ -1,4 +1,5 @@
 /* remem_status(): what is indexed, what is not and why; reads only. */
+#include <stdio.h>
 #include <string.h>
 
 #include "api/public.h"
@@ -129,13 +130,37 @@ struct warned {
 	size_t shown;
 };
 
+/* What reading a note had to put up with; marks and CR LF are usual. */
+static void word_warnings(char out[200], unsigned warnings)
+{
+	static const struct {
+		unsigned bit;
+		const char *text;
+	} words[] = {
+		{ NOTE_INVALID_UTF8, "bytes that are not UTF-8" },
+		{ NOTE_NUL, "NUL bytes" },
+		{ NOTE_BAD_FRONT_MATTER, "front matter that cannot be read" },
+		{ NOTE_LONG_LINE, "a very long line" },
+	};
+	size_t n = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; i < ARRAY_LEN(words) && n < 200; i++)
+		if (warnings & words[i].bit)
+			n += (size_t)snprintf(out + n, 200 - n, "%s%s",
+					      n ? ", " : "", words[i].text);
+}
+
 /* Files of the index with something to say: bad bytes, skipped when read. */
 static int put_warning(void *ctx, const struct store_file *f)
 {
 	struct warned *w = ctx;
+	char text[200];
 
-	if (f->reason && w->shown++ < SKIPS_MAX)
-		put_named(w->j, "path", f->path, "reason", f->reason);
+	word_warnings(text, f->warnings);
+	if ((f->reason || text[0]) && w->shown++ < SKIPS_MAX)
+		put_named(w->j, "path", f->path, "reason",
+			  f->reason ? f->reason : text);
 	return 0;
 }
 
