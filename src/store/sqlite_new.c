@@ -282,6 +282,7 @@ static int insert_chunk(struct put *p, int i, struct remem_err *err)
 			 c->start - c->lead, &e);
 	sq_count(p->s, C_TEXT_BYTES, (int64_t)(c->end - c->start));
 	sq_count(p->s, C_PASSAGES, c->passage_count);
+	p->s->chunks_put++;
 	rc = map_set(p->s, o->id, &e, err);
 	for (int k = 0; !rc && k < c->passage_count; k++)
 		rc = insert_passage(p, i, &p->n->passages[c->passage_first + k],

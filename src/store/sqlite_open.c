@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/file.h"
@@ -25,6 +26,7 @@
 	"PRAGMA journal_size_limit = 4194304"
 #define NEW_SETTINGS                                                        \
 	"PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL"
+#define WAL_KEPT (512 << 10) /* bytes: smaller ones are left as they are */
 #define OPEN_TRIES 4 /* a generation may be replaced while it is opened */
 
 static void uri_of(struct buf *b, const char *path, const char *options)
@@ -103,8 +105,10 @@ static int open_writer(struct sq *s, bool fresh, struct remem_err *err)
 		return rc;
 	if (fresh && (rc = sq_exec(s, NEW_SETTINGS, err)))
 		return rc;
-	/* A reader then finds the files it needs and makes none. */
+	/* A reader then finds the files it needs and makes none; and closing
+	 * does not sync what the next run may just as well read back. */
 	sqlite3_file_control(s->db, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	if ((rc = sq_exec(s, WRITER_SETTINGS, err)))
 		return rc;
 	return fresh ? sq_schema_make(s, err) : 0;
@@ -295,6 +299,20 @@ int sq_open(struct store **out, const struct store_opts *o,
 	return 0;
 }
 
+void sq_checkpoint(struct sq *s, int64_t kept)
+{
+	struct buf wal = BUF_INIT(0);
+	struct stat st;
+
+	buf_addf(&wal, "%s-wal", s->db_path);
+	if (!buf_check(&wal, NULL) && !stat(buf_str(&wal), &st) &&
+	    st.st_size > kept)
+		sqlite3_wal_checkpoint_v2(s->db, "main",
+					  SQLITE_CHECKPOINT_TRUNCATE, NULL,
+					  NULL);
+	buf_release(&wal);
+}
+
 void sq_close(struct store *st)
 {
 	struct sq *s = sq_of(st);
@@ -306,9 +324,7 @@ void sq_close(struct store *st)
 		sq_read_end(st);
 		sq_finalize(s);
 		if (s->mode != STORE_READ && !s->broken)
-			sqlite3_wal_checkpoint_v2(s->db, "main",
-						  SQLITE_CHECKPOINT_TRUNCATE,
-						  NULL, NULL);
+			sq_checkpoint(s, WAL_KEPT);
 		sqlite3_close(s->db);
 	}
 	if (s->broken && s->mode != STORE_READ && s->gen_dir)

@@ -120,17 +120,12 @@ int names_del(struct sq *s, const struct store_file *f, struct remem_err *err)
 
 struct tally {
 	size_t lead, all, own;
-	int64_t pos;
 };
 
-/* A word with its stem and its parts is one place, as in the query. */
 static int tally_term(void *ctx, const struct term *t)
 {
 	struct tally *y = ctx;
 
-	if ((int64_t)t->pos == y->pos)
-		return 0;
-	y->pos = t->pos;
 	y->all++;
 	y->own += t->start >= y->lead;
 	return 0;
@@ -144,7 +139,7 @@ static uint16_t saturate(size_t n)
 void post_count_terms(const char *text, size_t len, size_t lead,
 		      struct map_entry *out)
 {
-	struct tally y = { lead, 0, 0, -1 };
+	struct tally y = { lead, 0, 0 };
 
 	term_cut(text, len, tally_term, &y);
 	out->terms = saturate(y.all);

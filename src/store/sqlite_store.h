@@ -108,6 +108,7 @@ struct sq {
 	int64_t data_version; /* that the caches were filled at */
 	int64_t counts[C_COUNT];
 	bool counts_loaded, counts_dirty;
+	int64_t chunks_put; /* since the last maintain */
 	int64_t next_passage, next_file; /* 0: not looked up in this write */
 	struct chunk_map map;
 	struct fp *fps;
@@ -192,6 +193,8 @@ int sq_open(struct store **out, const struct store_opts *o,
 	    struct remem_err *err);
 void sq_close(struct store *st);
 bool sq_outdated(struct store *st);
+/* Empties the WAL if it is larger; best effort. */
+void sq_checkpoint(struct sq *s, int64_t kept);
 
 /* ---- sqlite_map.c */
 int map_load(struct sq *s, struct remem_err *err);

@@ -96,7 +96,7 @@ struct store_chunk {
 struct store_info {
 	int64_t files, indexed, skipped, chunks, passages, embedded;
 	int64_t text_bytes;
-	double mean_chunk_terms, mean_passage_terms;
+	double mean_chunk_terms, mean_passage_terms; /* of own text */
 	int store_version, term_version, note_version; /* as the index was made */
 	bool stale_cut; /* made by another term or note version: re-cut it */
 	int64_t bytes_database, bytes_vectors;

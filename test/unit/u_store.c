@@ -6,150 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "base/alloc.h"
-#include "base/clock.h"
-#include "base/file.h"
-#include "store/store.h"
-#include "text/term.h"
-
-#define DIMS 64
-
-struct box {
-	char dir[512];
-	struct store *s;
-	const struct store_ops *o;
-	struct arena a;
-	struct remem_err err;
-};
-
-static void must(struct box *b, int rc)
-{
-	if (rc)
-		print_error("%d: %s\n", rc, b->err.message);
-	assert_int_equal(rc, 0);
-}
-
-static struct store *box_open(struct box *b, enum store_open_mode mode)
-{
-	struct store_opts o = { b->dir, mode, 5000, TERM_VERSION,
-				NOTE_VERSION };
-
-	must(b, b->o->open(&b->s, &o, &b->err));
-	return b->s;
-}
-
-static void box_close(struct box *b)
-{
-	b->o->close(b->s);
-	b->s = NULL;
-}
-
-static void box_reopen(struct box *b, enum store_open_mode mode)
-{
-	box_close(b);
-	box_open(b, mode);
-}
-
-static struct box *box_new(const struct store_ops *o)
-{
-	const char *tmp = getenv("TMPDIR");
-	struct box *b = mem_zalloc(sizeof(*b));
-
-	assert_non_null(b);
-	b->o = o;
-	arena_init(&b->a, 0);
-	snprintf(b->dir, sizeof(b->dir), "%s/u_store-XXXXXX",
-		 tmp ? tmp : "/tmp");
-	assert_non_null(mkdtemp(b->dir));
-	box_open(b, STORE_WRITE);
-	return b;
-}
-
-static void box_free(struct box *b)
-{
-	if (b->s)
-		box_close(b);
-	assert_int_equal(dir_remove(b->dir, NULL), 0);
-	arena_release(&b->a);
-	mem_free(b);
-}
-
-#define EACH_BACKEND(b)                                                   \
-	for (int i_ = 0; store_backend_at(i_); i_++)                      \
-		for (struct box *b = box_new(store_backend_at(i_)); b;    \
-		     box_free(b), b = NULL)
-
-static int64_t put_at(struct box *b, const char *path, const char *text,
-		      int32_t date)
-{
-	struct note_opts o = NOTE_OPTS_DEFAULT;
-	struct store_file f = { .path = path, .date = date,
-				.size = (int64_t)strlen(text) };
-	struct note n;
-
-	must(b, note_parse(&n, &b->a, text, strlen(text), &o, &b->err));
-	sha256_of(f.hash, text, strlen(text));
-	must(b, b->o->file_put(b->s, &f, &n, &b->err));
-	assert_true(f.id > 0);
-	return f.id;
-}
-
-static int64_t put(struct box *b, const char *path, const char *text)
-{
-	return put_at(b, path, text, DATE_NONE);
-}
-
-static void begin(struct box *b)
-{
-	must(b, b->o->begin(b->s, &b->err));
-}
-
-static void commit(struct box *b)
-{
-	must(b, b->o->commit(b->s, &b->err));
-}
-
-static void put_alone(struct box *b, const char *path, const char *text)
-{
-	begin(b);
-	put(b, path, text);
-	commit(b);
-}
-
-/* Chunks that hold the term. */
-static int find_in(struct box *b, const char *term, bool prefix,
-		   const struct store_set *set, struct store_scored *out)
-{
-	struct store_term t = { .text = term, .weight = 1, .prefix = prefix };
-	struct store_scored room[64];
-	int n;
-
-	must(b, b->o->text_pool(b->s, &t, 1, set, 64, out ? out : room, &n,
-				&b->err));
-	return n;
-}
-
-static int find(struct box *b, const char *term)
-{
-	return find_in(b, term, false, NULL, NULL);
-}
-
-static void no_problems(struct box *b)
-{
-	const char **lines;
-	int n;
-
-	must(b, b->o->check(b->s, &b->a, &lines, &n, &b->err));
-	for (int i = 0; i < n; i++)
-		print_error("check: %s\n", lines[i]);
-	assert_int_equal(n, 0);
-}
+#include "store_box.h"
 
 static const char daily[] =
 	"# Monday\n\n"
@@ -183,89 +40,6 @@ static void test_store__text_is_found_and_forgotten(void **state)
 	}
 }
 
-
-/* ---- vectors ---- */
-
-/* A vector of its own for every text, the same for the same text. */
-static void vec_of(float *v, const void *seed, size_t len)
-{
-	double norm = 0;
-
-	for (int i = 0; i < DIMS; i++) {
-		uint64_t h = hash64(seed, len, (uint64_t)i + 1);
-
-		v[i] = (float)((double)(h >> 11) / 9007199254740992.0 - 0.5);
-		norm += (double)v[i] * v[i];
-	}
-	for (int i = 0; i < DIMS; i++)
-		v[i] = (float)(v[i] / sqrt(norm));
-}
-
-/* Gives every pending passage its vector; how many there were. */
-static int embed_all(struct box *b, int fp)
-{
-	struct store_passage *p;
-	const char **texts;
-	int n, all = 0;
-
-	for (;;) {
-		must(b, b->o->pending(b->s, &b->a, fp, 16, &p, &texts, &n,
-				      &b->err));
-		if (!n)
-			return all;
-		begin(b);
-		for (int i = 0; i < n; i++) {
-			float v[DIMS];
-			struct store_vec_item item = {
-				.passages = &p[i].id, .passage_count = 1,
-				.script = p[i].script, .vec = v
-			};
-
-			vec_of(v, texts[i], strlen(texts[i]));
-			sha256_of(item.key, texts[i], strlen(texts[i]));
-			must(b, b->o->vectors_put(b->s, fp, &item, 1,
-						  &b->err));
-		}
-		commit(b);
-		all += n;
-	}
-}
-
-static int fingerprint(struct box *b, const char *text)
-{
-	int fp;
-
-	must(b, b->o->fingerprint(b->s, text, DIMS, &fp, &b->err));
-	return fp;
-}
-
-static int64_t pending(struct box *b, int fp)
-{
-	int64_t n;
-
-	must(b, b->o->pending_count(b->s, fp, &n, &b->err));
-	return n;
-}
-
-static int nearest(struct box *b, int fp, const char *text,
-		   const struct store_set *set, struct store_scored *out, int k)
-{
-	float q[DIMS];
-	int n;
-
-	vec_of(q, text, strlen(text));
-	must(b, b->o->vector_pool(b->s, fp, q, NULL, NULL, set, k, out, &n,
-				  &b->err));
-	return n;
-}
-
-static struct store_info info(struct box *b)
-{
-	struct store_info i;
-
-	must(b, b->o->info(b->s, &i, &b->err));
-	return i;
-}
 
 static void test_store__nearest_vector_is_its_own(void **state)
 {
@@ -316,6 +90,553 @@ static void test_store__what_was_committed_is_there_again(void **state)
 		assert_int_equal(find(b, "gateway"), 1);
 		assert_int_equal(find(b, "unfinished"), 0);
 		assert_int_equal(info(b).embedded, info(b).passages);
+		no_problems(b);
+	}
+}
+
+static struct store_chunk first_chunk(struct box *b, int64_t file)
+{
+	struct store_chunk c;
+	int64_t *ids;
+	int n;
+
+	must(b, b->o->file_chunks(b->s, &b->a, file, &ids, &n, &b->err));
+	assert_true(n > 0);
+	must(b, b->o->chunks_get(b->s, &b->a, 0, ids, 1, &c, &b->err));
+	return c;
+}
+
+static void test_store__chunks_laid_end_to_end_are_the_text(void **state)
+{
+	(void)state;
+	EACH_BACKEND(b) {
+		struct buf text = BUF_INIT(0), back = BUF_INIT(0);
+		struct store_chunk *c;
+		int64_t id, *ids;
+		int n, line = 1;
+
+		for (int i = 0; i < 60; i++)
+			buf_addf(&text, "## Part %d\n\nLine %d of words.\n\n"
+				 "- 第%d条：网关超时\n- two\n\n", i, i, i);
+		begin(b);
+		id = put(b, "memory/long.md", buf_str(&text));
+		commit(b);
+		must(b, b->o->file_chunks(b->s, &b->a, id, &ids, &n, &b->err));
+		assert_true(n > 3);
+		c = ARENA_ARRAY(&b->a, struct store_chunk, (size_t)n);
+		must(b, b->o->chunks_get(b->s, &b->a, 0, ids, n, c, &b->err));
+		for (int i = 0; i < n; i++) {
+			assert_int_equal(c[i].ord, i);
+			assert_int_equal(c[i].first_line, line);
+			assert_true(c[i].terms > 0);
+			for (const char *p = c[i].text; *p; p++)
+				line += *p == '\n';
+			buf_add(&back, c[i].text, c[i].len);
+			for (int k = 0; k < c[i].passage_count; k++) {
+				struct store_passage *p = &c[i].passages[k];
+
+				assert_true(p->line_first >= c[i].first_line);
+				assert_true(p->line_last >= p->line_first);
+				assert_true(p->len <= c[i].len - p->start);
+				assert_int_equal(p->file, id);
+				assert_int_equal(p->slot, STORE_NO_SLOT);
+				assert_non_null(p->heading);
+				assert_int_equal(p->heading_files, 1);
+			}
+		}
+		assert_string_equal(buf_str(&back), buf_str(&text));
+		assert_int_equal(info(b).text_bytes, text.len);
+		no_problems(b);
+		buf_release(&text);
+		buf_release(&back);
+	}
+}
+
+static void test_store__missing_chunks_have_no_id(void **state)
+{
+	(void)state;
+	EACH_BACKEND(b) {
+		int64_t ids[3] = { 99, -1, 0 }, out[3];
+		struct store_chunk c[3];
+
+		must(b, b->o->chunks_get(b->s, &b->a, 0, ids, 3, c, &b->err));
+		must(b, b->o->passage_chunks(b->s, ids, 3, out, &b->err));
+		for (int i = 0; i < 3; i++) {
+			assert_int_equal(c[i].id, 0);
+			assert_int_equal(out[i], 0);
+		}
+	}
+}
+
+static void test_store__a_line_on_top_moves_only_lines(void **state)
+{
+	(void)state;
+	EACH_BACKEND(b) {
+		struct store_file f = { 0 };
+		struct buf text = BUF_INIT(0);
+		struct store_chunk c;
+		int64_t id, *ids, *old;
+		int n, m, fp, kept = 0;
+
+		for (int i = 0; i < 40; i++)
+			buf_addf(&text, "## 第 %d 节\n\nSome words about %d, "
+				 "then a few more of them.\n\n", i, i);
+		begin(b);
+		id = put(b, "a.md", buf_str(&text));
+		commit(b);
+		fp = fingerprint(b, "m");
+		embed_all(b, fp);
+		must(b, b->o->file_chunks(b->s, &b->a, id, &old, &m, &b->err));
+		buf_reset(&text);
+		buf_adds(&text, "A new first line.\n\n");
+		for (int i = 0; i < 40; i++)
+			buf_addf(&text, "## 第 %d 节\n\nSome words about %d, "
+				 "then a few more of them.\n\n", i, i);
+		begin(b);
+		assert_int_equal(put(b, "a.md", buf_str(&text)), id);
+		commit(b);
+		assert_int_equal(pending(b, fp), 1);
+		must(b, b->o->file_chunks(b->s, &b->a, id, &ids, &n, &b->err));
+		must(b, b->o->chunks_get(b->s, &b->a, 0, &ids[n - 1], 1, &c,
+					 &b->err));
+		assert_int_equal(c.passages[c.passage_count - 1].line_last,
+				 2 + 4 * 39 + 3);
+		for (int i = 0; i < n; i++)
+			for (int k = 0; k < m; k++)
+				kept += ids[i] == old[k];
+		assert_true(kept >= m - 2);
+		no_problems(b);
+		(void)f;
+		buf_release(&text);
+	}
+}
+
+static void test_store__touching_changes_only_the_row(void **state)
+{
+	(void)state;
+	EACH_BACKEND(b) {
+		struct store_file f;
+		bool found;
+		int64_t id;
+
+		begin(b);
+		id = put(b, "memory/笔记.md", "# 标题\n\ngateway\n");
+		commit(b);
+		must(b, b->o->file_get(b->s, &b->a, id, &f, &found, &b->err));
+		assert_true(found);
+		assert_string_equal(f.title, "标题");
+		f.mtime_ns = 77;
+		f.inode = UINT64_MAX;
+		f.path = "memory/renamed.md";
+		begin(b);
+		must(b, b->o->file_touch(b->s, &f, &b->err));
+		commit(b);
+		must(b, b->o->file_find(b->s, &b->a, "memory/笔记.md", &f,
+					&found, &b->err));
+		assert_false(found);
+		must(b, b->o->file_find(b->s, &b->a, "memory/renamed.md", &f,
+					&found, &b->err));
+		assert_true(found && f.id == id && f.mtime_ns == 77);
+		assert_true(f.inode == UINT64_MAX);
+		assert_string_equal(f.title, "标题");
+		assert_int_equal(f.passages, 1);
+		assert_int_equal(find(b, "gateway"), 1);
+		no_problems(b);
+	}
+}
+
+static void test_store__a_new_date_is_posted(void **state)
+{
+	(void)state;
+	EACH_BACKEND(b) {
+		struct store_file f;
+		int64_t id;
+		bool found;
+
+		begin(b);
+		id = put_at(b, "a.md", "gateway\n", date_from_ymd(2026, 3, 2));
+		commit(b);
+		assert_int_equal(find(b, "2026-03-02"), 1);
+		must(b, b->o->file_get(b->s, &b->a, id, &f, &found, &b->err));
+		assert_int_equal(f.date, date_from_ymd(2026, 3, 2));
+		f.date = date_from_ymd(2026, 4, 5);
+		begin(b);
+		must(b, b->o->file_touch(b->s, &f, &b->err));
+		commit(b);
+		assert_int_equal(find(b, "2026-03-02"), 0);
+		assert_int_equal(find(b, "2026-04-05"), 1);
+		begin(b);
+		must(b, b->o->file_remove(b->s, id, &b->err));
+		commit(b);
+		assert_int_equal(find(b, "2026-04-05"), 0);
+	}
+}
+
+static void test_store__two_files_may_change_names(void **state)
+{
+	(void)state;
+	EACH_BACKEND(b) {
+		struct store_file x, y;
+		int64_t one, two;
+		bool found;
+
+		begin(b);
+		one = put(b, "a.md", "alpha\n");
+		two = put(b, "b.md", "beta\n");
+		commit(b);
+		must(b, b->o->file_get(b->s, &b->a, one, &x, &found, &b->err));
+		must(b, b->o->file_get(b->s, &b->a, two, &y, &found, &b->err));
+		x.path = "b.md";
+		y.path = "a.md";
+		begin(b);
+		must(b, b->o->file_touch(b->s, &x, &b->err));
+		must(b, b->o->file_touch(b->s, &y, &b->err));
+		commit(b);
+		must(b, b->o->file_find(b->s, &b->a, "b.md", &x, &found,
+					&b->err));
+		assert_int_equal(x.id, one);
+		must(b, b->o->file_find(b->s, &b->a, "a.md", &x, &found,
+					&b->err));
+		assert_int_equal(x.id, two);
+		no_problems(b);
+	}
+}
+
+static int list(void *ctx, const struct store_file *f)
+{
+	struct buf *out = ctx;
+
+	buf_addf(out, "%s%s ", f->path, f->skipped ? "!" : "");
+	return 0;
+}
+
+static void test_store__skipped_files_are_listed(void **state)
+{
+	(void)state;
+	EACH_BACKEND(b) {
+		struct store_file f = { .path = "memory/图.bin",
+					.reason = "is binary",
+					.date = DATE_NONE };
+		struct buf out = BUF_INIT(0);
+
+		begin(b);
+		put(b, "memory/a.md", "alpha\n");
+		must(b, b->o->file_put(b->s, &f, NULL, &b->err));
+		put(b, "b\xff\xfe.md", "name of bytes\n");
+		commit(b);
+		must(b, b->o->files_each(b->s, list, &out, &b->err));
+		assert_string_equal(buf_str(&out),
+				    "b\xff\xfe.md memory/a.md memory/图.bin! ");
+		assert_int_equal(info(b).files, 3);
+		assert_int_equal(info(b).indexed, 2);
+		assert_int_equal(info(b).skipped, 1);
+		/* What was text is skipped, and is text again. */
+		f.id = 0;
+		f.path = "memory/a.md";
+		begin(b);
+		must(b, b->o->file_put(b->s, &f, NULL, &b->err));
+		commit(b);
+		assert_int_equal(info(b).indexed, 1);
+		assert_int_equal(find(b, "alpha"), 0);
+		put_alone(b, "memory/a.md", "alpha\n");
+		assert_int_equal(info(b).indexed, 2);
+		assert_int_equal(find(b, "alpha"), 1);
+		no_problems(b);
+		buf_release(&out);
+	}
+}
+
+static void test_store__names_are_found_by_their_parts(void **state)
+{
+	(void)state;
+	EACH_BACKEND(b) {
+		struct store_term t[] = {
+			{ .text = "budget", .group = 0, .weight = 1 },
+			{ .text = "预算", .group = 1, .weight = 1 },
+			{ .text = "nowhere", .group = 2, .weight = 1 },
+		};
+		struct store_scored out[4];
+		int64_t id;
+		int n;
+
+		begin(b);
+		put(b, "memory/other.md", "budget here in the text\n");
+		id = put(b, "projects/2026-budget.md",
+			 "---\naliases: [年度预算]\n---\nx\n");
+		commit(b);
+		must(b, b->o->text_pool(b->s, t, 3, NULL, 4, out, &n, &b->err));
+		must(b, b->o->name_pool(b->s, t, 3, NULL, 4, out, &n, &b->err));
+		assert_int_equal(n, 1);
+		assert_int_equal(out[0].id, id);
+		assert_true(out[0].score > 0.3f && out[0].score < 0.9f);
+		begin(b);
+		must(b, b->o->file_remove(b->s, id, &b->err));
+		commit(b);
+		must(b, b->o->name_pool(b->s, t, 3, NULL, 4, out, &n, &b->err));
+		assert_int_equal(n, 0);
+	}
+}
+
+static void test_store__rare_terms_rank_before_common_ones(void **state)
+{
+	(void)state;
+	EACH_BACKEND(b) {
+		struct store_term t[] = {
+			{ .text = "common", .group = 0, .weight = 1 },
+			{ .text = "稀有", .group = 1, .weight = 1 },
+			{ .text = "stem", .group = 2, .weight = 1 },
+			{ .text = "stems", .group = 2, .weight = 1 },
+		};
+		struct store_scored out[64];
+		char path[32];
+		int n;
+
+		begin(b);
+		for (int i = 0; i < 40; i++) {
+			snprintf(path, sizeof(path), "%02d.md", i);
+			put(b, path, i == 17 ? "稀有\n" : i == 5 ?
+			    "common stems stem\n" : "common words\n");
+		}
+		commit(b);
+		must(b, b->o->text_pool(b->s, t, 4, NULL, 64, out, &n,
+					&b->err));
+		assert_int_equal(n, 40);
+		assert_int_equal(t[0].df, 39);
+		assert_int_equal(t[1].df, 1);
+		assert_true(t[1].idf > t[0].idf);
+		assert_true(fabsf(t[0].idf - logf(1 + 1.5f / 39.5f)) < 1e-5f);
+		/* A word and its stem count once. */
+		assert_true(out[0].score < t[2].idf + t[0].idf + 1e-4f);
+		for (int i = 1; i < n; i++)
+			assert_true(out[i - 1].score > out[i].score ||
+				    (out[i - 1].score == out[i].score &&
+				     out[i - 1].id < out[i].id));
+		must(b, b->o->text_pool(b->s, t, 4, NULL, 0, out, &n, &b->err));
+		assert_int_equal(n, 0);
+	}
+}
+
+static void test_store__no_term_is_query_syntax(void **state)
+{
+	static const char *const nasty[] = {
+		"\"", "a\"b", "*", "AND", "NEAR(a b)", "-x", "body:x", "'",
+		"^", "(", "{", "\x01", "", "\"\"\"\"", "引号\"", "a OR b",
+	};
+
+	(void)state;
+	EACH_BACKEND(b) {
+		put_alone(b, "a.md", "text AND more OR less NOT body x\n");
+		for (size_t i = 0; i < ARRAY_LEN(nasty); i++) {
+			find_in(b, nasty[i], false, NULL, NULL);
+			find_in(b, nasty[i], true, NULL, NULL);
+		}
+		assert_int_equal(find(b, "x"), 1);
+	}
+}
+
+/* ---- filters ---- */
+
+static int filtered(struct box *b, const struct store_filter *f)
+{
+	struct store_set *set;
+	int n;
+
+	must(b, b->o->filter(b->s, f, &set, &b->err));
+	n = find_in(b, "word", false, set, NULL);
+	b->o->filter_free(set);
+	return n;
+}
+
+static void test_store__filters_act_in_the_pools(void **state)
+{
+	(void)state;
+	EACH_BACKEND(b) {
+		int32_t day = date_from_ymd(2026, 3, 2);
+		struct store_scored hit[8];
+		struct store_set *set;
+		int fp, n;
+
+		begin(b);
+		put_at(b, "memory/2026-03-02.md", "word\n", day);
+		put_at(b, "memory/sub/b.md",
+		       "---\ntags: [Träger, 标签]\n---\nword\n", DATE_NONE);
+		put_at(b, "c.md", "word <!-- origin: agent --> \n\n"
+		       "word two <!-- project: apollo -->\n", day + 10);
+		commit(b);
+		fp = fingerprint(b, "m");
+		embed_all(b, fp);
+		assert_int_equal(filtered(b, &(struct store_filter){ 0 }), 3);
+		assert_int_equal(filtered(b, &(struct store_filter){
+			.path = "memory/" }), 2);
+		assert_int_equal(filtered(b, &(struct store_filter){
+			.path = "c.md" }), 1);
+		assert_int_equal(filtered(b, &(struct store_filter){
+			.path = "**/b.*" }), 1);
+		assert_int_equal(filtered(b, &(struct store_filter){
+			.path = "memo" }), 0);
+		assert_int_equal(filtered(b, &(struct store_filter){
+			.tag = "标签" }), 1);
+		assert_int_equal(filtered(b, &(struct store_filter){
+			.tag = "标" }), 0);
+		assert_int_equal(filtered(b, &(struct store_filter){
+			.after = day, .before = day }), 1);
+		assert_int_equal(filtered(b, &(struct store_filter){
+			.after = day + 1, .before = DATE_NONE }), 1);
+		assert_int_equal(filtered(b, &(struct store_filter){
+			.sources = 1u << STORE_SESSIONS }), 0);
+		assert_int_equal(filtered(b, &(struct store_filter){
+			.sources = 1u << STORE_MEMORY }), 3);
+		assert_int_equal(filtered(b, &(struct store_filter){
+			.origin = "agent" }), 1);
+		assert_int_equal(filtered(b, &(struct store_filter){
+			.project = "none" }), 0);
+		must(b, b->o->filter(b->s, &(struct store_filter){
+			.project = "apollo" }, &set, &b->err));
+		n = nearest(b, fp, "word", set, hit, 8);
+		assert_int_equal(n, 1);
+		b->o->filter_free(set);
+		must(b, b->o->filter(b->s, &(struct store_filter){
+			.path = "memory/" }, &set, &b->err));
+		assert_int_equal(nearest(b, fp, "word", set, hit, 8), 2);
+		b->o->filter_free(set);
+	}
+}
+
+/* ---- edges ---- */
+
+static void test_store__empty_index_answers(void **state)
+{
+	(void)state;
+	EACH_BACKEND(b) {
+		struct store_mean *means;
+		int n, fp, dims;
+		const char *text;
+
+		assert_int_equal(find(b, "x"), 0);
+		assert_int_equal(info(b).files, 0);
+		must(b, b->o->fingerprint_active(b->s, &fp, &dims, &text,
+						 &b->err));
+		assert_int_equal(fp, 0);
+		must(b, b->o->means(b->s, &b->a, 7, &means, &n, &b->err));
+		assert_int_equal(n, 0);
+		must(b, b->o->maintain(b->s, 10, &b->err));
+		box_reopen(b, STORE_READ);
+		assert_int_equal(find(b, "x"), 0);
+		assert_int_equal(b->o->begin(b->s, &b->err), REMEM_EINVAL);
+		no_problems(b);
+	}
+}
+
+static void test_store__writing_needs_a_transaction(void **state)
+{
+	(void)state;
+	EACH_BACKEND(b) {
+		struct store_file f = { .path = "a" };
+
+		assert_int_equal(b->o->file_put(b->s, &f, NULL, &b->err),
+				 REMEM_EINVAL);
+		assert_int_equal(b->o->commit(b->s, &b->err), REMEM_EINVAL);
+		b->o->rollback(b->s);
+		begin(b);
+		assert_int_equal(b->o->begin(b->s, &b->err), REMEM_EINVAL);
+		b->o->rollback(b->s);
+	}
+}
+
+static void test_store__rollback_leaves_nothing(void **state)
+{
+	(void)state;
+	EACH_BACKEND(b) {
+		int fp;
+
+		put_alone(b, "a.md", "alpha\n\nbeta\n");
+		fp = fingerprint(b, "m");
+		embed_all(b, fp);
+		begin(b);
+		put(b, "a.md", "alpha\n\n别的\n");
+		put(b, "b.md", "gamma\n");
+		b->o->rollback(b->s);
+		assert_int_equal(find(b, "gamma"), 0);
+		assert_int_equal(find(b, "beta"), 1);
+		assert_int_equal(pending(b, fp), 0);
+		no_problems(b);
+		put_alone(b, "b.md", "gamma\n");
+		assert_int_equal(find(b, "gamma"), 1);
+		assert_int_equal(pending(b, fp), 1);
+		no_problems(b);
+	}
+}
+
+static void test_store__text_with_nul_is_whole(void **state)
+{
+	static const char text[] = "before\0after 之后\n\nsecond\n";
+
+	(void)state;
+	EACH_BACKEND(b) {
+		struct note_opts o = NOTE_OPTS_DEFAULT;
+		struct store_file f = { .path = "n.md", .date = DATE_NONE };
+		struct store_chunk c;
+		struct note n;
+
+		must(b, note_parse(&n, &b->a, text, sizeof(text) - 1, &o,
+				   &b->err));
+		begin(b);
+		must(b, b->o->file_put(b->s, &f, &n, &b->err));
+		commit(b);
+		c = first_chunk(b, f.id);
+		assert_int_equal(c.len, n.len);
+		assert_memory_equal(c.text, n.text, n.len);
+		assert_int_equal(find(b, "second"), 1);
+		no_problems(b);
+		begin(b);
+		must(b, b->o->file_remove(b->s, f.id, &b->err));
+		commit(b);
+		assert_int_equal(find(b, "second"), 0);
+	}
+}
+
+static void test_store__meta_is_kept(void **state)
+{
+	(void)state;
+	EACH_BACKEND(b) {
+		begin(b);
+		must(b, b->o->meta_set(b->s, "settings", "值", &b->err));
+		must(b, b->o->meta_set(b->s, "indexed_at_ms", "12", &b->err));
+		commit(b);
+		box_reopen(b, STORE_READ);
+		assert_string_equal(b->o->meta_get(b->s, &b->a, "settings"),
+				    "值");
+		assert_null(b->o->meta_get(b->s, &b->a, "nothing"));
+		assert_int_equal(info(b).indexed_at_ms, 12);
+	}
+}
+
+static void test_store__thousand_edits_do_not_grow_it(void **state)
+{
+	(void)state;
+	EACH_BACKEND(b) {
+		int64_t early = 0;
+		char text[400];
+		int fp = 0;
+
+		for (int i = 0; i < 1000; i++) {
+			snprintf(text, sizeof(text), "# 日记\n\nWord%d and "
+				 "%d other%d things.\n\n- 第%d条 x%d\n", i,
+				 i * 7, i * 3, i, i);
+			put_alone(b, "a.md", text);
+			if (!fp)
+				fp = fingerprint(b, "m");
+			embed_all(b, fp);
+			must(b, b->o->maintain(b->s, 100, &b->err));
+			if (i == 300)
+				early = info(b).bytes_database;
+			arena_reset(&b->a);
+		}
+		assert_true(info(b).bytes_database < early + early / 4);
+		assert_true(info(b).bytes_vectors < 600000);
+		assert_int_equal(info(b).passages, 2);
+		assert_int_equal(find(b, "word999"), 1);
+		assert_int_equal(find(b, "word5"), 0);
 		no_problems(b);
 	}
 }
