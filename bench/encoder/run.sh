@@ -1,6 +1,6 @@
 #!/bin/sh
 # Benchmark of the builtin encoder, from the repository's top folder:
-# bench/encoder/run.sh. Compares with llama.cpp over the same file when its
+# bench/encoder/run.sh [LEVEL...]. Compares with llama.cpp over the same file when its
 # libraries can be fetched, else measures ours alone and says so.
 set -eu
 
@@ -27,7 +27,7 @@ if sh bench/encoder/setup-llama.sh "$llama" >/dev/null 2>&1; then
 else
 	echo "llama.cpp could not be fetched: only ours is measured" >&2
 fi
-for level in portable avx2 avxvnni avx512vnni neon; do
+for level in ${*:-portable avx2 avxvnni avx512vnni neon}; do
 	"$out/bench_encoder" "$model" $level 2>/dev/null || continue
 	[ "$with" ] || continue
 	variant=

@@ -24,6 +24,9 @@
 #define KERNEL_MAX_LEN 512 /* tokens of a sequence */
 #define KERNEL_QUERIES 8 /* rows of attention worked on at once, at most */
 
+/* A block of activations with no larger value is taken as zeros. */
+#define KERNEL_TINY 1e-30f
+
 struct matrix {
 	const uint8_t *nibbles; /* [rows / 16][inputs / 32][256] */
 	const uint16_t *scales; /* [rows / 16][inputs / 32][16], fp16 */

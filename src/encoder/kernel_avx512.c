@@ -126,19 +126,45 @@ static void multiply(float *out, size_t stride, const struct matrix *m,
 	}
 }
 
+WIDE static INLINE int32_t sum_of_bytes(__m256i q)
+{
+	__m256i v = _mm256_dpbusd_epi32(_mm256_setzero_si256(),
+					_mm256_set1_epi8(1), q);
+	__m128i x = _mm_add_epi32(_mm256_castsi256_si128(v),
+				  _mm256_extracti128_si256(v, 1));
+
+	x = _mm_add_epi32(x, _mm_shuffle_epi32(x, 0x4e));
+	return _mm_cvtsi128_si32(_mm_add_epi32(x, _mm_shuffle_epi32(x, 0xb1)));
+}
+
+WIDE static INLINE float largest(__m512 v)
+{
+	__m256 y = _mm256_max_ps(_mm512_castps512_ps256(v),
+				 _mm256_castpd_ps(_mm512_extractf64x4_pd(
+					 _mm512_castps_pd(v), 1)));
+	__m128 x = _mm_max_ps(_mm256_castps256_ps128(y),
+			      _mm256_extractf128_ps(y, 1));
+
+	x = _mm_max_ps(x, _mm_movehl_ps(x, x));
+	return _mm_cvtss_f32(_mm_max_ss(x, _mm_movehdup_ps(x)));
+}
+
 WIDE static INLINE void quantize_block(__m512 x0, __m512 x1, int8_t *q,
 				       float *scale, int32_t *init)
 {
-	__m512 most = _mm512_max_ps(_mm512_abs_ps(x0), _mm512_abs_ps(x1));
-	float max = _mm512_reduce_max_ps(most);
-	__m512 by = _mm512_set1_ps(max > 0 ? 127 / max : 0);
-	__m512i i0 = _mm512_cvtps_epi32(_mm512_mul_ps(x0, by));
-	__m512i i1 = _mm512_cvtps_epi32(_mm512_mul_ps(x1, by));
+	float max = largest(_mm512_max_ps(_mm512_abs_ps(x0),
+					  _mm512_abs_ps(x1)));
+	__m512 by = _mm512_set1_ps(max > KERNEL_TINY ? 127 / max : 0);
+	__m256i bytes = _mm256_inserti128_si256(
+		_mm256_castsi128_si256(_mm512_cvtsepi32_epi8(
+			_mm512_cvtps_epi32(_mm512_mul_ps(x0, by)))),
+		_mm512_cvtsepi32_epi8(
+			_mm512_cvtps_epi32(_mm512_mul_ps(x1, by))), 1);
 
 	*scale = max / 127;
-	*init = -8 * _mm512_reduce_add_epi32(_mm512_add_epi32(i0, i1));
-	_mm_storeu_si128((__m128i *)q, _mm512_cvtsepi32_epi8(i0));
-	_mm_storeu_si128((__m128i *)(q + 16), _mm512_cvtsepi32_epi8(i1));
+	/* from the bytes: what is no number became -128, and cannot overflow */
+	*init = -8 * sum_of_bytes(bytes);
+	_mm256_storeu_si256((__m256i *)q, bytes);
 }
 
 WIDE static void quantize(struct acts *a, const float *x, int n)
@@ -329,7 +355,7 @@ WIDE static INLINE __m512 exp2_512(__m512 x)
 /* Scores to weights; returns one over their sum. */
 WIDE static INLINE float soften(float *s, int len, __m512 most)
 {
-	const __m512 top = _mm512_set1_ps(_mm512_reduce_max_ps(most));
+	const __m512 top = _mm512_set1_ps(largest(most));
 	__m512 sum = _mm512_setzero_ps();
 	__mmask16 rest = (__mmask16)((1u << (len % 16)) - 1);
 	int at;

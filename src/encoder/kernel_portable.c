@@ -6,6 +6,24 @@
 #include <math.h>
 #include <string.h>
 
+/*
+ * To the nearest integer, to even between two, as the vector instructions do:
+ * behind 1.5 * 2^23 a float has no room for a fraction. For |x| < 2^22.
+ */
+static int32_t nearest(float x)
+{
+	uint32_t bits;
+
+	x += 12582912.0f;
+	memcpy(&bits, &x, sizeof(bits));
+	return (int32_t)(bits - 0x4b400000u);
+}
+
+static float larger(float a, float b)
+{
+	return a > b ? a : b;
+}
+
 static void quantize_block(const float *x, int8_t *q, float *scale,
 			   int32_t *init)
 {
@@ -13,11 +31,13 @@ static void quantize_block(const float *x, int8_t *q, float *scale,
 	int32_t sum = 0;
 
 	for (int i = 0; i < KERNEL_BLOCK; i++)
-		most = fmaxf(most, fabsf(x[i]));
+		most = larger(fabsf(x[i]), most);
 	*scale = most / 127;
-	by = most > 0 ? 127 / most : 0;
+	by = most > KERNEL_TINY ? 127 / most : 0;
 	for (int i = 0; i < KERNEL_BLOCK; i++) {
-		q[i] = (int8_t)lrintf(x[i] * by);
+		int32_t v = nearest(x[i] * by);
+
+		q[i] = (int8_t)v;
 		sum += q[i];
 	}
 	*init = -8 * sum;
@@ -32,10 +52,25 @@ static void quantize(struct acts *a, const float *x, int n)
 			       a->scale + b, a->init + b);
 }
 
+/* See KERNEL_GELU_END: beyond it, the bounds at the end make 0 or x. */
+static float gelu(float x)
+{
+	const float end = KERNEL_GELU_END * KERNEL_GELU_END;
+	float u = x * x < end ? x * x : end;
+	float p = kernel_gelu_poly[KERNEL_GELU_TERMS - 1];
+
+	for (int i = KERNEL_GELU_TERMS - 2; i >= 0; i--)
+		p = p * u + kernel_gelu_poly[i];
+	p *= x;
+	p = p < 0.5f ? p : 0.5f;
+	p = p > -0.5f ? p : -0.5f;
+	return x * (p + 0.5f);
+}
+
 static void gelu_quantize(struct acts *a, float *x, int n)
 {
 	for (size_t i = 0; i < (size_t)n * (size_t)a->inputs; i++)
-		x[i] = 0.5f * x[i] * (1 + erff(x[i] * 0.70710678f));
+		x[i] = gelu(x[i]);
 	quantize(a, x, n);
 }
 
@@ -133,7 +168,7 @@ static float score(float *p, const float *q, const float *k, size_t stride,
 		for (int i = 0; i < KERNEL_HEAD; i++)
 			p[s] += q[i] * key[i];
 		p[s] *= 0.17677669f; /* 1 / sqrt(32) */
-		most = fmaxf(most, p[s]);
+		most = larger(p[s], most);
 	}
 	for (int s = 0; s < len; s++) {
 		p[s] = expf(p[s] - most);

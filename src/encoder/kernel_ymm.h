@@ -180,7 +180,7 @@ YMM static INLINE void quantize_block(const __m256 *x, int8_t *q, float *scale,
 	float max = largest(_mm256_max_ps(
 		_mm256_max_ps(magnitude(x[0]), magnitude(x[1])),
 		_mm256_max_ps(magnitude(x[2]), magnitude(x[3]))));
-	__m256 by = _mm256_set1_ps(max > 0 ? 127 / max : 0);
+	__m256 by = _mm256_set1_ps(max > KERNEL_TINY ? 127 / max : 0);
 	__m256i i[4], v;
 
 	UNROLL for (int n = 0; n < 4; n++)
