@@ -79,6 +79,10 @@ void handle_close_reader(struct remem *r);
 struct state *handle_state(struct remem *r);
 /* Puts each remote call into the ledger, and bounds them by budget.*. */
 void ledger_connect(struct embed_config *c, struct remem *r);
+/* How many texts the provider takes at once, as learned by an earlier run from
+ * a refusal; 0: none was refused. The second keeps what was learned now. */
+int ledger_learned(struct remem *r);
+void ledger_learn(struct remem *r);
 
 /* Whether the workspace's remem.yaml with these bytes is trusted. */
 bool trust_holds(struct remem *r, const void *text, size_t len);

@@ -1,6 +1,9 @@
 /* Every call of a remote provider, and what the day's budget leaves. */
 #include "api/handle.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "base/log.h"
 
 struct state *handle_state(struct remem *r)
@@ -53,6 +56,46 @@ void ledger_connect(struct embed_config *c, struct remem *r)
 {
 	c->ledger = add;
 	c->ledger_ctx = r;
+	c->budget_ctx = r;
 	if (settings_int(&r->settings, "budget.dailyTokens") > 0)
 		c->budget_left = left;
+}
+
+/* Limits belong to an address: another server of the same model has others. */
+static const char *learned_key(struct remem *r)
+{
+	const struct settings *s = &r->settings;
+
+	return arena_printf(&r->a, "learnedItems %s %s",
+			    settings_str(s, "memorySearch.remote.baseUrl"),
+			    settings_str(s, "memorySearch.model"));
+}
+
+int ledger_learned(struct remem *r)
+{
+	struct state *s = NULL;
+	const char *key = learned_key(r), *value = NULL;
+	int items;
+
+	if (!key || !r->id[0] ||
+	    state_open(&s, r->state_base, r->id, true, NULL))
+		return 0;
+	value = state_meta_get(s, &r->a, key);
+	items = value ? atoi(value) : 0;
+	state_close(s);
+	return items > 0 ? items : 0;
+}
+
+void ledger_learn(struct remem *r)
+{
+	int items = r->embedder && embedder_info(r->embedder)->remote ?
+			    embedder_info(r->embedder)->learned_items : 0;
+	const char *key = items ? learned_key(r) : NULL;
+	char text[16];
+
+	if (!key || !handle_state(r))
+		return;
+	snprintf(text, sizeof(text), "%d", items);
+	/* Forgotten, it is learned anew by one refusal. */
+	state_meta_set(r->state, key, text, NULL);
 }

@@ -196,6 +196,7 @@ PUBLIC void remem_close(struct remem *r)
 	if (!r)
 		return;
 	handle_close_reader(r);
+	ledger_learn(r);
 	embedder_free(r->embedder);
 	state_close(r->state);
 	arena_release(&r->a);

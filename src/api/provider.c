@@ -11,11 +11,25 @@ static const char *or_null(const char *s)
 	return s && s[0] ? s : NULL;
 }
 
+/* The type for one purpose, else the one for both. */
+static const char *input_type(const struct settings *s, const char *name)
+{
+	const char *own = or_null(settings_str(s, name));
+
+	return own ? own : or_null(settings_str(s, "memorySearch.inputType"));
+}
+
 static int fill_remote(struct embed_config *c, struct remem *r,
 		       struct remem_err *err)
 {
 	const struct settings *s = &r->settings;
 	int rc;
+
+	ledger_connect(c, r);
+	c->learned_items = ledger_learned(r);
+	c->query_input_type = input_type(s, "memorySearch.queryInputType");
+	c->document_input_type =
+		input_type(s, "memorySearch.documentInputType");
 
 	c->base_url = or_null(settings_str(s, "memorySearch.remote.baseUrl"));
 	if ((rc = secret_resolve(&c->api_key, s, "memorySearch.remote.apiKey",
@@ -72,10 +86,7 @@ int embed_config_from(struct embed_config *c, struct remem *r,
 	if (is_local(c->provider) && strcmp(c->provider, "none") &&
 	    c->builtin_enabled && (rc = model_find(&c->model_path, r, err)))
 		return rc;
-	if (is_local(c->provider))
-		return 0;
-	ledger_connect(c, r);
-	return fill_remote(c, r, err);
+	return is_local(c->provider) ? 0 : fill_remote(c, r, err);
 }
 
 bool handle_text_only(const struct remem *r)
