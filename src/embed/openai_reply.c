@@ -266,6 +266,15 @@ static int read_root(struct embed_reply *out, yyjson_val *root, size_t n,
 	return rc;
 }
 
+static bool is_page(const char *body, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && strchr(" \r\n\t", body[i]) && body[i])
+		i++;
+	return i < len && body[i] == '<';
+}
+
 int openai_reply(struct embed_reply *out, size_t n, const char *body,
 		 size_t len, struct remem_err *err)
 {
@@ -281,7 +290,7 @@ int openai_reply(struct embed_reply *out, size_t n, const char *body,
 		return fail_nomem(err);
 	if (rc)
 		return fail(err, REMEM_EREMOTE, "the provider answered %s",
-			    body[strspn(body, " \r\n\t")] == '<' ?
+			    is_page(body, len) ?
 				    "with a web page instead of vectors" :
 				    "with something that is not JSON");
 	rc = read_root(out, yyjson_doc_get_root(doc), n, err);
