@@ -250,9 +250,18 @@ static void add_norm(float *x, const float *y, const float *weight,
  * Scores are bytes times bytes, too: a key is made unsigned by adding 128, and
  * a query's sum starts at -128 times its own sum. Keys lie in tiles of 16:
  * [tile][4 of the 32 dimensions][16 keys][4 bytes].
+ *
+ * Weights and values are 16-bit integers, two keys to a lane: a weight of 1 is
+ * 4095, the largest value of a column 1000, so that 512 products fit 32 bits.
+ * Eight bits would lose what many small weights add up to.
  */
 #define HEAD_BYTES KERNEL_HEAD
 #define KEY_TILE 16
+#define WEIGHT_ONE 4095
+#define VALUE_MOST 1000
+
+_Static_assert((long long)WEIGHT_ONE * VALUE_MOST * KERNEL_MAX_LEN <= INT32_MAX,
+	       "sums of attention fit");
 
 WIDE static INLINE void quantize_head(const float *x, int8_t *q, float *scale,
 				      int32_t *sum)
@@ -298,10 +307,56 @@ WIDE static void pack_keys(uint8_t *tiles_out, float *scales, const float *k,
 struct head { /* one head of one sequence */
 	const uint8_t *keys;
 	const float *key_scale;
-	const float *values; /* [len][32] */
-	float *scores; /* [QUERIES][KERNEL_MAX_LEN] */
+	const int32_t *values; /* [len / 2][32], two keys in each */
+	float value_scale[KERNEL_HEAD];
+	float *scores; /* [QUERIES][KERNEL_MAX_LEN], later 16-bit weights */
 	int len;
 };
+
+/* Largest magnitude of each column, 1 where a column is zero. */
+WIDE static void largest_values(__m512 *most, const float *v, size_t stride,
+				int len)
+{
+	for (int i = 0; i < 2; i++) {
+		__m512 m = _mm512_setzero_ps();
+
+		for (int t = 0; t < len; t++)
+			m = _mm512_max_ps(m, _mm512_abs_ps(_mm512_loadu_ps(
+				v + (size_t)t * stride + i * 16)));
+		most[i] = _mm512_mask_mov_ps(_mm512_set1_ps(1),
+			_mm512_cmp_ps_mask(m, _mm512_set1_ps(KERNEL_TINY),
+					   _CMP_GT_OQ), m);
+	}
+}
+
+WIDE static void pack_values(struct head *h, int32_t *out, const float *v,
+			     size_t stride)
+{
+	const __m512 one = _mm512_set1_ps(VALUE_MOST);
+	__m512 most[2];
+
+	largest_values(most, v, stride, h->len);
+	for (int i = 0; i < 2; i++) {
+		__m512 by = _mm512_div_ps(one, most[i]);
+
+		_mm512_storeu_ps(h->value_scale + i * 16,
+				 _mm512_div_ps(most[i], one));
+		for (int t = 0; t < h->len; t += 2) {
+			const float *row = v + (size_t)t * stride + i * 16;
+			__m512i a, b = _mm512_setzero_si512();
+
+			a = _mm512_cvtps_epi32(_mm512_mul_ps(
+				_mm512_loadu_ps(row), by));
+			if (t + 1 < h->len)
+				b = _mm512_cvtps_epi32(_mm512_mul_ps(
+					_mm512_loadu_ps(row + stride), by));
+			a = _mm512_mask_mov_epi16(_mm512_slli_epi32(b, 16),
+						  0x55555555, a);
+			_mm512_storeu_si512(out + t / 2 * KERNEL_HEAD + i * 16,
+					    a);
+		}
+	}
+}
 
 /* Scores, in powers of two, of some queries; returns the largest of each. */
 WIDE static INLINE void score(const struct head *h, const int8_t *q,
@@ -336,71 +391,70 @@ WIDE static INLINE void score(const struct head *h, const int8_t *q,
 	}
 }
 
-/* 2^x for x <= 0; below 2^-100 it stays there, away from denormals. */
-WIDE static INLINE __m512 exp2_512(__m512 x)
+/* WEIGHT_ONE * 2^x for x <= 0; below 2^-100 it is that, no denormal. */
+WIDE static INLINE __m512i weight(__m512 x)
 {
 	__m512 n, f, p;
 
 	x = _mm512_max_ps(x, _mm512_set1_ps(-100));
 	n = _mm512_roundscale_ps(x, 8);
 	f = _mm512_sub_ps(x, n);
-	p = _mm512_set1_ps(0.00967703f);
-	p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(0.05550549f));
-	p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(0.24022652f));
-	p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(0.69314718f));
-	p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(1));
-	return _mm512_scalef_ps(p, n);
+	p = _mm512_set1_ps(WEIGHT_ONE * 0.00967703f);
+	p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(WEIGHT_ONE * 0.05550549f));
+	p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(WEIGHT_ONE * 0.24022652f));
+	p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(WEIGHT_ONE * 0.69314718f));
+	p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(WEIGHT_ONE));
+	return _mm512_cvtps_epi32(_mm512_scalef_ps(p, n));
 }
 
-/* Scores to weights; returns one over their sum. */
+/* Scores to weights, in place; returns one over their sum. */
 WIDE static INLINE float soften(float *s, int len, __m512 most)
 {
 	const __m512 top = _mm512_set1_ps(largest(most));
-	__m512 sum = _mm512_setzero_ps();
-	__mmask16 rest = (__mmask16)((1u << (len % 16)) - 1);
-	int at;
+	__m512i sum = _mm512_setzero_si512();
+	int16_t *out = (int16_t *)s; /* behind what is still to be read */
 
-	for (at = 0; at + 16 <= len; at += 16) {
-		__m512 p = exp2_512(_mm512_sub_ps(_mm512_loadu_ps(s + at), top));
+	for (int at = 0; at < len; at += 16) {
+		__m512i p = weight(_mm512_sub_ps(_mm512_loadu_ps(s + at), top));
 
-		sum = _mm512_add_ps(sum, p);
-		_mm512_storeu_ps(s + at, p);
+		sum = _mm512_add_epi32(sum, p);
+		_mm256_storeu_si256((__m256i *)(out + at),
+				    _mm512_cvtepi32_epi16(p));
 	}
-	if (rest) {
-		__m512 p = exp2_512(_mm512_sub_ps(_mm512_loadu_ps(s + at), top));
-
-		p = _mm512_maskz_mov_ps(rest, p);
-		sum = _mm512_add_ps(sum, p);
-		_mm512_storeu_ps(s + at, p);
-	}
-	return 1 / _mm512_reduce_add_ps(sum);
+	return 1 / (float)_mm512_reduce_add_epi32(sum);
 }
 
 WIDE static INLINE void gather(const struct head *h, const float *by,
 			       float *out, size_t stride, int queries)
 {
-	__m512 sum[QUERIES][2];
+	const __m512 scale[2] = { _mm512_loadu_ps(h->value_scale),
+				  _mm512_loadu_ps(h->value_scale + 16) };
+	const int32_t *values = h->values;
+	__m512i sum[QUERIES][2];
 
 	UNROLL for (int t = 0; t < queries; t++)
-		sum[t][0] = sum[t][1] = _mm512_setzero_ps();
-	for (int s = 0; s < h->len; s++) {
-		__m512 v0 = _mm512_loadu_ps(h->values + s * KERNEL_HEAD);
-		__m512 v1 = _mm512_loadu_ps(h->values + s * KERNEL_HEAD + 16);
+		sum[t][0] = sum[t][1] = _mm512_setzero_si512();
+	for (int s = 0; s < h->len; s += 2, values += KERNEL_HEAD) {
+		__m512i v0 = _mm512_loadu_si512(values);
+		__m512i v1 = _mm512_loadu_si512(values + 16);
 
 		UNROLL for (int t = 0; t < queries; t++) {
-			__m512 p = _mm512_set1_ps(
-				h->scores[t * KERNEL_MAX_LEN + s]);
+			__m512i p = _mm512_set1_epi32(load_i32(
+				(const int16_t *)(h->scores +
+						  t * KERNEL_MAX_LEN) + s));
 
-			sum[t][0] = _mm512_fmadd_ps(p, v0, sum[t][0]);
-			sum[t][1] = _mm512_fmadd_ps(p, v1, sum[t][1]);
+			sum[t][0] = _mm512_dpwssd_epi32(sum[t][0], p, v0);
+			sum[t][1] = _mm512_dpwssd_epi32(sum[t][1], p, v1);
 		}
 	}
 	UNROLL for (int t = 0; t < queries; t++) {
 		float *o = out + (size_t)t * stride;
 		__m512 b = _mm512_set1_ps(by[t]);
 
-		_mm512_storeu_ps(o, _mm512_mul_ps(sum[t][0], b));
-		_mm512_storeu_ps(o + 16, _mm512_mul_ps(sum[t][1], b));
+		UNROLL for (int i = 0; i < 2; i++)
+			_mm512_storeu_ps(o + i * 16, _mm512_mul_ps(
+				_mm512_cvtepi32_ps(sum[t][i]),
+				_mm512_mul_ps(b, scale[i])));
 	}
 }
 
@@ -442,14 +496,13 @@ WIDE static void attend(float *out, const float *q, const float *k,
 			const float *v, size_t stride, int len,
 			struct attend_scratch *s)
 {
-	struct head h = { (uint8_t *)s->keys, s->extra, s->values, s->scores,
-			  len };
+	struct head h = { .keys = (uint8_t *)s->keys, .key_scale = s->extra,
+			  .values = (int32_t *)s->values, .scores = s->scores,
+			  .len = len };
 	int groups = (len + QUERIES - 1) / QUERIES;
 
 	pack_keys((uint8_t *)s->keys, s->extra, k, stride, len);
-	for (int i = 0; i < len; i++)
-		memcpy(s->values + i * KERNEL_HEAD, v + (size_t)i * stride,
-		       KERNEL_HEAD * sizeof(*v));
+	pack_values(&h, (int32_t *)s->values, v, stride);
 	for (int g = 0, at = 0; g < groups; g++) {
 		int end = len * (g + 1) / groups;
 
