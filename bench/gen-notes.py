@@ -119,17 +119,19 @@ HEADINGS = {
 def note(rnd, words, zh, title):
     out = [f"# {title}", ""]
     passages = 0
-    while passages < 17 + rnd.below(4):
+    while passages < 16 + rnd.below(4):
         if rnd.below(2):
             head = HEADINGS[zh][rnd.below(5)]
         else:
             head = sentence(rnd, words, zh, 14)[:-1]
         out += [f"## {head}", ""]
         for _ in range(3 + rnd.below(4)):
-            size = 70 + rnd.below(70)
+            size = 57 + rnd.below(72)
             if rnd.below(3):
                 out.append("- " + sentence(rnd, words, zh, size))
             else:
+                # Without a blank line it would go on with the item above.
+                out += [""] * bool(out[-1])
                 out += [sentence(rnd, words, zh, size), ""]
             passages += 1
         out.append("")

@@ -16,7 +16,7 @@
 #include "index/sync.h"
 #include "text/term.h"
 
-#define BATCH_FILES 256
+#define BATCH_FILES 2048
 #define BATCH_BYTES (8u << 20)
 #define KEEP_BYTES (4u << 20) /* larger buffers are given back */
 #define SETTLE_MS 60 /* to wait for stamps, in one run */

@@ -32,17 +32,27 @@ void list_stat_put(struct source_file *f, const struct list_stat *st)
 struct source_file *list_add(struct list *l, const char *path,
 			     size_t prefix_len, int root)
 {
-	struct source_file *f;
-	char *copy = arena_strdup(l->a, path);
+	const char *copy = arena_strdup(l->a, path);
 
-	if (!copy || !mem_grow(&l->files, &l->cap, l->count + 1, sizeof(*f))) {
+	if (copy)
+		return list_add_owned(l, copy, prefix_len, root);
+	l->failed = true;
+	return NULL;
+}
+
+struct source_file *list_add_owned(struct list *l, const char *path,
+				   size_t prefix_len, int root)
+{
+	struct source_file *f;
+
+	if (!mem_grow(&l->files, &l->cap, l->count + 1, sizeof(*f))) {
 		l->failed = true;
 		return NULL;
 	}
 	f = &l->files[l->count++];
 	memset(f, 0, sizeof(*f));
-	f->path = copy;
-	f->rel = copy + prefix_len;
+	f->path = path;
+	f->rel = path + prefix_len;
 	f->root = root;
 	f->kind = SOURCE_MEMORY;
 	return f;
@@ -72,9 +82,9 @@ static size_t id_slot(const struct list_ids *t, uint64_t dev, uint64_t inode)
 	return i;
 }
 
-static bool ids_grow(struct list_ids *t)
+static bool ids_grow(struct list_ids *t, size_t cap)
 {
-	struct list_ids n = { NULL, t->count, t->cap ? t->cap * 2 : 64 };
+	struct list_ids n = { NULL, t->count, cap };
 
 	n.slots = mem_zarray(n.cap, sizeof(*n.slots));
 	if (!n.slots)
@@ -93,7 +103,7 @@ uint32_t list_ids_add(struct list_ids *t, uint64_t dev, uint64_t inode,
 {
 	struct list_id *s;
 
-	if (t->count * 2 >= t->cap && !ids_grow(t))
+	if (t->count * 2 >= t->cap && !ids_grow(t, t->cap ? t->cap * 2 : 64))
 		return LIST_NEW;
 	s = &t->slots[id_slot(t, dev, inode)];
 	if (s->used)
@@ -142,6 +152,8 @@ static int by_path(const void *x, const void *y)
 
 static bool is_sorted(const struct list *l)
 {
+	if (!l->unordered)
+		return true;
 	for (size_t i = 1; i < l->count; i++)
 		if (strcmp(l->files[i - 1].path, l->files[i].path) >= 0)
 			return false;
@@ -173,10 +185,14 @@ static void unique_inodes(struct list *l)
 {
 	bool *gone = mem_zarray(l->count + 1, sizeof(*gone));
 	struct list_ids ids = { NULL, 0, 0 };
+	size_t cap = 64;
 	bool some = false;
 
-	if (!gone) {
+	while (cap < l->count * 2)
+		cap *= 2;
+	if (!gone || !ids_grow(&ids, cap)) {
 		l->failed = true;
+		mem_free(gone);
 		return;
 	}
 	for (size_t i = 0; i < l->count; i++) {

@@ -24,6 +24,7 @@ struct list {
 	size_t count, cap;
 	const char **unread;
 	size_t unread_count, unread_cap;
+	bool unordered; /* may be out of order or hold a path twice */
 	bool failed; /* no memory */
 };
 
@@ -31,6 +32,9 @@ struct list {
  * prefix_len bytes. NULL without memory. */
 struct source_file *list_add(struct list *l, const char *path,
 			     size_t prefix_len, int root);
+/* The same with a path that lives in the arena already. */
+struct source_file *list_add_owned(struct list *l, const char *path,
+				   size_t prefix_len, int root);
 void list_unread(struct list *l, const char *prefix); /* borrowed */
 /* Marks curated files, sorts, leaves one entry a path and one an inode. */
 void list_finish(struct list *l);

@@ -53,7 +53,7 @@ char *roots_relative(struct arena *a, const char *from, const char *path)
 		memcpy(to, "../", 3);
 		to += 3;
 	}
-	strcpy(to, path);
+	memcpy(to, path, strlen(path)); /* the NUL is there */
 	/* "../.." rather than "../../" when nothing comes behind. */
 	if (!*path && to > out)
 		to[-1] = '\0';

@@ -35,7 +35,9 @@ static const char by_link[] =
 enum type { TYPE_OTHER, TYPE_FOLDER, TYPE_FILE, TYPE_LINK };
 
 struct entry { /* of a folder */
-	const char *name; /* with '/' behind a folder's */
+	const char *path; /* shown, with '/' behind a folder's; in the result's
+			     arena */
+	const char *name; /* its last part */
 	const char *skip; /* NULL: a note, or a folder to walk */
 	struct list_stat st;
 	bool folder, linked, failed;
@@ -140,6 +142,20 @@ static bool is_wanted(struct walker *w, const char *name, const char **media)
 	return yes;
 }
 
+static char *entry_path(struct walker *w, const char *name, bool folder)
+{
+	size_t n = strlen(name), at = w->path.len;
+	char *path = arena_alloc(w->a, at + n + 2);
+
+	if (!path)
+		return NULL;
+	memcpy(path, buf_str(&w->path), at);
+	memcpy(path + at, name, n);
+	if (folder)
+		path[at + n] = '/';
+	return path;
+}
+
 static struct entry *add_entry(struct walker *w, const char *name, bool folder)
 {
 	struct entry *e;
@@ -153,10 +169,10 @@ static struct entry *add_entry(struct walker *w, const char *name, bool folder)
 		return NULL;
 	e->folder = folder;
 	e->linked = w->linked;
-	e->name = folder ? arena_printf(&w->scratch, "%s/", name) :
-			   arena_strdup(&w->scratch, name);
-	if (!e->name)
+	e->path = entry_path(w, name, folder);
+	if (!e->path)
 		return NULL;
+	e->name = e->path + w->path.len;
 	w->entries[w->count++] = e;
 	return e;
 }
@@ -307,6 +323,7 @@ static void ignore_trouble(struct walker *w, const char *shown,
 
 	if (!f)
 		return;
+	w->l->unordered = true;
 	f->skip = arena_printf(w->a, "its rules do not count: %s", message);
 	f->failed = true;
 }
@@ -354,12 +371,12 @@ static const struct ignore *ignore_files(struct walker *w, int fd,
 static void ignore_entry(struct walker *w, struct entry *e,
 			 const struct ignore *ig)
 {
-	size_t at = w->path.len, n = strlen(e->name);
-	const char *from;
+	size_t prefix = strlen(w->roots[w->root].prefix);
+	const char *rel = e->path + prefix, *from;
 
-	buf_add(&w->path, e->name, n - e->folder);
-	from = ignore_match(ig, rel_path(w), e->folder);
-	buf_truncate(&w->path, at);
+	if (e->folder)
+		rel = arena_strndup(&w->scratch, rel, strlen(rel) - 1);
+	from = rel ? ignore_match(ig, rel, e->folder) : NULL;
 	if (from)
 		e->skip = arena_printf(w->a, "ignored by %s", from);
 }
@@ -372,8 +389,7 @@ static void keep_entry(struct walker *w, struct entry *e, int errnum)
 	fail_errno(&why, REMEM_EIO, errnum, "cannot be looked at");
 	e->skip = arena_strdup(w->a, why.message);
 	e->failed = true;
-	list_unread(w->l, arena_printf(w->a, "%s%s", buf_str(&w->path),
-				       e->name));
+	list_unread(w->l, e->path);
 }
 
 /* Stats notes and drops those that are gone. fd: of their folder. */
@@ -404,22 +420,57 @@ static void judge(struct walker *w, size_t first, int fd,
 	w->count = to;
 }
 
+/* The first 16 bytes of a name as numbers: few names need a look at more. */
+struct sort_key {
+	uint64_t a, b;
+	struct entry *e;
+};
+
+static uint64_t eight_bytes(const char **s)
+{
+	uint64_t v = 0;
+
+	for (int i = 0; i < 8; i++)
+		v = v << 8 | (**s ? (unsigned char)*(*s)++ : 0);
+	return v;
+}
+
 static int by_name(const void *x, const void *y)
 {
-	const struct entry *const *a = x, *const *b = y;
+	const struct sort_key *a = x, *b = y;
 
-	return strcmp((*a)->name, (*b)->name);
+	if (a->a != b->a)
+		return a->a < b->a ? -1 : 1;
+	if (a->b != b->b)
+		return a->b < b->b ? -1 : 1;
+	return strcmp(a->e->name, b->e->name);
+}
+
+static void sort_entries(struct walker *w, struct entry **e, size_t n)
+{
+	struct sort_key *k = n > 1 ? ARENA_ARRAY(&w->scratch, struct sort_key,
+						 n) : NULL;
+
+	if (!k)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		const char *s = e[i]->name;
+
+		k[i].a = eight_bytes(&s);
+		k[i].b = eight_bytes(&s);
+		k[i].e = e[i];
+	}
+	qsort(k, n, sizeof(*k), by_name);
+	for (size_t i = 0; i < n; i++)
+		e[i] = k[i].e;
 }
 
 static void emit(struct walker *w, const struct entry *e)
 {
 	const struct source_root *r = &w->roots[w->root];
-	size_t at = w->path.len;
-	struct source_file *f;
+	struct source_file *f = list_add_owned(w->l, e->path,
+					       strlen(r->prefix), w->root);
 
-	buf_adds(&w->path, e->name);
-	f = list_add(w->l, buf_str(&w->path), strlen(r->prefix), w->root);
-	buf_truncate(&w->path, at);
 	if (!f)
 		return;
 	list_stat_put(f, &e->st);
@@ -585,9 +636,7 @@ static void walk_folder(struct walker *w, const struct ignore *above)
 	judge(w, first, dirfd(d), ig);
 	closedir(d);
 	if (!walk_failed(w)) {
-		if (w->count - first > 1)
-			qsort(w->entries + first, w->count - first,
-			      sizeof(*w->entries), by_name);
+		sort_entries(w, w->entries + first, w->count - first);
 		walk_entries(w, first, ig);
 	}
 	w->count = first;
@@ -726,6 +775,7 @@ static void walk_extra(struct walker *w)
 static void follow_links(struct walker *w)
 {
 	w->linked = true;
+	w->l->unordered = true;
 	list_ids_add(&w->seen, w->more[0].dev, w->more[0].inode, 0);
 	for (size_t i = 0; i < w->link_count && !walk_failed(w); i++) {
 		struct pending_link p = w->links[i];
@@ -745,6 +795,7 @@ static void walk_roots(struct walker *w)
 		w->root = i;
 		buf_reset(&w->path);
 		buf_adds(&w->path, w->roots[i].prefix);
+		w->l->unordered |= i > 0;
 		if (i)
 			walk_extra(w);
 		else
