@@ -197,6 +197,8 @@ static int check_vectors(struct report *r, struct remem_err *err)
 	for (int i = 0; !rc && i < r->s->fp_count; i++) {
 		struct fp *f = &r->s->fps[i];
 
+		if (!f->slots)
+			continue;
 		if (fp_open_vec(r->s, f, &why))
 			rc = say(r, arena_strdup(r->a, why.message), err);
 		else if (f->state != FP_CACHE)

@@ -232,7 +232,7 @@ int sq_read_begin(struct store *st, struct remem_err *err)
 	/* The file of vectors must be the one this snapshot names: it is
 	 * removed when the vectors have moved to another. Without vectors the
 	 * text still answers. */
-	if (!fps_load(s, NULL) && (f = fp_in_state(s, FP_ACTIVE)))
+	if (!fps_load(s, NULL) && (f = fp_in_state(s, FP_ACTIVE)) && f->slots)
 		fp_open_vec(s, f, NULL);
 	return 0;
 }

@@ -102,7 +102,7 @@ static int find_fp(struct sq *s, int fp, struct fp **out, struct remem_err *err)
 	if (!(*out = fp_by_id(s, fp)))
 		return fail(err, REMEM_ENOTFOUND,
 			    "the index has no such vectors");
-	return fp_open_vec(s, *out, err);
+	return (*out)->slots ? fp_open_vec(s, *out, err) : 0;
 }
 
 int sq_vector_pool(struct store *st, int fp, const float *q,
@@ -158,7 +158,7 @@ int sq_vector_scores(struct store *st, int fp, const float *q,
 	    (rc = scan_question_init(&u, f->dims, q, mean_q, means, err)))
 		goto out;
 	for (int i = 0; i < n; i++) {
-		const int8_t *row = slots[i] == STORE_NO_SLOT ? NULL :
+		const int8_t *row = slots[i] >= f->slots ? NULL :
 				    vecfile_row(f->vec, slots[i]);
 
 		out[i] = row ? scan_exact(&u, row, vecfile_meta(f->vec, slots[i])) :
@@ -182,7 +182,7 @@ int sq_vector_get(struct store *st, int fp, uint32_t slot, float *out,
 		return rc;
 	if ((rc = find_fp(s, fp, &f, err)))
 		goto out;
-	row = vecfile_row(f->vec, slot);
+	row = slot < f->slots ? vecfile_row(f->vec, slot) : NULL;
 	if (!row) {
 		rc = fail(err, REMEM_ENOTFOUND, "there is no such vector");
 		goto out;

@@ -139,6 +139,8 @@ static int open_fd(struct vecfile *v, bool write, struct remem_err *err)
 		return file_fail(err, errno, "read", v->path);
 	if (!S_ISREG(st.st_mode))
 		return bad(v, "it is no file", err);
+	if (!write && st.st_size == 0) /* just made, nothing in it */
+		return fail(err, REMEM_ENOTFOUND, "'%s' is empty", v->path);
 	if (write && st.st_size == 0 && (rc = write_header(v, err)))
 		return rc;
 	if ((rc = read_header(v, err)))
