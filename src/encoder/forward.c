@@ -27,12 +27,12 @@ static void *room(struct layout *l, size_t count, size_t size)
 
 static void place_acts(struct acts *a, struct layout *l, int inputs)
 {
-	size_t n = FORWARD_STRIPE, width = (size_t)inputs;
+	const size_t n = FORWARD_STRIPE;
 
 	a->inputs = inputs;
-	a->q = room(l, n * width, 1);
-	a->init = room(l, n * width / KERNEL_BLOCK, sizeof(*a->init));
-	a->scale = room(l, n * width / KERNEL_BLOCK, sizeof(*a->scale));
+	a->q = room(l, n * KERNEL_PITCH, 1);
+	a->init = room(l, n * KERNEL_BLOCK_PITCH, sizeof(*a->init));
+	a->scale = room(l, n * KERNEL_BLOCK_PITCH, sizeof(*a->scale));
 }
 
 static void place(struct forward *f, struct layout *l, const struct model *m)

@@ -34,10 +34,18 @@ struct matrix {
 	int rows, inputs;
 };
 
+/*
+ * Activations lie this far apart from token to token, whatever their number:
+ * a constant lets the compiler reach 12 tokens from one register. A line more
+ * than a page, so that tokens do not compete for the same places of the cache.
+ */
+#define KERNEL_PITCH (KERNEL_MAX_INPUTS + 64)
+#define KERNEL_BLOCK_PITCH (KERNEL_MAX_INPUTS / KERNEL_BLOCK + 16)
+
 struct acts { /* quantised activations of n tokens */
-	int8_t *q; /* [n][inputs] */
-	int32_t *init; /* [n][inputs / 32]: -8 * sum of the block */
-	float *scale; /* [n][inputs / 32] */
+	int8_t *q; /* [n][KERNEL_PITCH] */
+	int32_t *init; /* [n][KERNEL_BLOCK_PITCH]: -8 * sum of the block */
+	float *scale; /* [n][KERNEL_BLOCK_PITCH] */
 	int inputs;
 };
 

@@ -33,13 +33,12 @@ static INLINE int32_t load_i32(const void *p)
 	return v;
 }
 
-WIDE static INLINE void add_nibbles(__m512i *sum, __m512i w, const int8_t *q,
-				    size_t inputs, int tokens)
+WIDE static INLINE void add_products(__m512i *sum, __m512i w, const int8_t *q,
+				     int pitch, int tokens)
 {
 	UNROLL for (int t = 0; t < tokens; t++)
 		sum[t] = _mm512_dpbusd_epi32(
-			sum[t], w, _mm512_set1_epi32(
-				load_i32(q + (size_t)t * inputs)));
+			sum[t], w, _mm512_set1_epi32(load_i32(q + t * pitch)));
 }
 
 /* One tile for `tokens` tokens, a constant at each place of use. */
@@ -47,13 +46,13 @@ WIDE static INLINE void tile(float *out, size_t stride,
 			     const struct matrix *m, const struct acts *a,
 			     size_t index, size_t first, int tokens)
 {
-	const size_t inputs = (size_t)m->inputs, blocks = inputs / KERNEL_BLOCK;
+	const size_t blocks = (size_t)m->inputs / KERNEL_BLOCK;
 	const uint8_t *nibbles = m->nibbles +
 		index * blocks * KERNEL_TILE_BYTES;
 	const uint16_t *scales = m->scales + index * blocks * KERNEL_ROWS;
-	const int8_t *q = a->q + first * inputs;
-	const int32_t *init = a->init + first * blocks;
-	const float *scale = a->scale + first * blocks;
+	const int8_t *q = a->q + first * KERNEL_PITCH;
+	const int32_t *init = a->init + first * KERNEL_BLOCK_PITCH;
+	const float *scale = a->scale + first * KERNEL_BLOCK_PITCH;
 	const __m512i low = _mm512_set1_epi8(15);
 	__m512 total[TOKENS], bias;
 	__m512i sum[TOKENS];
@@ -62,26 +61,31 @@ WIDE static INLINE void tile(float *out, size_t stride,
 		total[t] = _mm512_setzero_ps();
 	for (size_t b = 0; b < blocks; b++) {
 		__m512 by = _mm512_cvtph_ps(_mm256_loadu_si256(
-			(const __m256i *)(scales + b * KERNEL_ROWS)));
+			(const __m256i *)scales));
 
 		UNROLL for (int t = 0; t < tokens; t++)
-			sum[t] = _mm512_set1_epi32(init[(size_t)t * blocks + b]);
+			sum[t] = _mm512_set1_epi32(
+				init[t * KERNEL_BLOCK_PITCH]);
 		UNROLL for (int g = 0; g < 4; g++) {
 			__m512i w = _mm512_loadu_si512(nibbles + g * 64);
 
-			add_nibbles(sum, _mm512_and_si512(w, low), q + g * 4,
-				    inputs, tokens);
+			add_products(sum, _mm512_and_si512(w, low), q + g * 4,
+				     KERNEL_PITCH, tokens);
 			w = _mm512_and_si512(_mm512_srli_epi16(w, 4), low);
-			add_nibbles(sum, w, q + 16 + g * 4, inputs, tokens);
+			add_products(sum, w, q + 16 + g * 4, KERNEL_PITCH,
+				     tokens);
 		}
 		UNROLL for (int t = 0; t < tokens; t++)
 			total[t] = _mm512_fmadd_ps(
 				_mm512_cvtepi32_ps(sum[t]),
 				_mm512_mul_ps(by, _mm512_set1_ps(
-					scale[(size_t)t * blocks + b])),
+					scale[t * KERNEL_BLOCK_PITCH])),
 				total[t]);
 		nibbles += KERNEL_TILE_BYTES;
+		scales += KERNEL_ROWS;
 		q += KERNEL_BLOCK;
+		init++;
+		scale++;
 	}
 	bias = _mm512_loadu_ps(m->bias + index * KERNEL_ROWS);
 	out += first * stride + index * KERNEL_ROWS;
@@ -169,12 +173,19 @@ WIDE static INLINE void quantize_block(__m512 x0, __m512 x1, int8_t *q,
 
 WIDE static void quantize(struct acts *a, const float *x, int n)
 {
-	size_t blocks = (size_t)n * (size_t)a->inputs / KERNEL_BLOCK;
+	int blocks = a->inputs / KERNEL_BLOCK;
 
-	for (size_t b = 0; b < blocks; b++, x += KERNEL_BLOCK)
-		quantize_block(_mm512_loadu_ps(x), _mm512_loadu_ps(x + 16),
-			       a->q + b * KERNEL_BLOCK, a->scale + b,
-			       a->init + b);
+	for (int t = 0; t < n; t++) {
+		int8_t *q = a->q + t * KERNEL_PITCH;
+		float *scale = a->scale + t * KERNEL_BLOCK_PITCH;
+		int32_t *init = a->init + t * KERNEL_BLOCK_PITCH;
+
+		for (int b = 0; b < blocks; b++, x += KERNEL_BLOCK)
+			quantize_block(_mm512_loadu_ps(x),
+				       _mm512_loadu_ps(x + 16),
+				       q + b * KERNEL_BLOCK, scale + b,
+				       init + b);
+	}
 }
 
 /* See KERNEL_GELU_END: beyond it, the bounds at the end make 0 or x. */
@@ -194,13 +205,19 @@ WIDE static INLINE __m512 gelu(__m512 x)
 
 WIDE static void gelu_quantize(struct acts *a, float *x, int n)
 {
-	size_t blocks = (size_t)n * (size_t)a->inputs / KERNEL_BLOCK;
+	int blocks = a->inputs / KERNEL_BLOCK;
 
-	for (size_t b = 0; b < blocks; b++, x += KERNEL_BLOCK)
-		quantize_block(gelu(_mm512_loadu_ps(x)),
-			       gelu(_mm512_loadu_ps(x + 16)),
-			       a->q + b * KERNEL_BLOCK, a->scale + b,
-			       a->init + b);
+	for (int t = 0; t < n; t++) {
+		int8_t *q = a->q + t * KERNEL_PITCH;
+		float *scale = a->scale + t * KERNEL_BLOCK_PITCH;
+		int32_t *init = a->init + t * KERNEL_BLOCK_PITCH;
+
+		for (int b = 0; b < blocks; b++, x += KERNEL_BLOCK)
+			quantize_block(gelu(_mm512_loadu_ps(x)),
+				       gelu(_mm512_loadu_ps(x + 16)),
+				       q + b * KERNEL_BLOCK, scale + b,
+				       init + b);
+	}
 }
 
 WIDE static void norm_row(float *x, const float *y, const float *weight,
@@ -377,7 +394,7 @@ WIDE static INLINE void score(const struct head *h, const int8_t *q,
 		UNROLL for (int t = 0; t < queries; t++)
 			sum[t] = _mm512_set1_epi32(q_init[t]);
 		UNROLL for (int g = 0; g < HEAD_BYTES / 4; g++, keys += 64)
-			add_nibbles(sum, _mm512_loadu_si512(keys), q + g * 4,
+			add_products(sum, _mm512_loadu_si512(keys), q + g * 4,
 				    HEAD_BYTES, queries);
 		UNROLL for (int t = 0; t < queries; t++) {
 			__m512 s = _mm512_mul_ps(

@@ -45,11 +45,16 @@ static void quantize_block(const float *x, int8_t *q, float *scale,
 
 static void quantize(struct acts *a, const float *x, int n)
 {
-	size_t blocks = (size_t)n * (size_t)a->inputs / KERNEL_BLOCK;
+	int blocks = a->inputs / KERNEL_BLOCK;
 
-	for (size_t b = 0; b < blocks; b++)
-		quantize_block(x + b * KERNEL_BLOCK, a->q + b * KERNEL_BLOCK,
-			       a->scale + b, a->init + b);
+	for (int t = 0; t < n; t++)
+		for (int b = 0; b < blocks; b++, x += KERNEL_BLOCK) {
+			int at = t * KERNEL_BLOCK_PITCH + b;
+
+			quantize_block(x, a->q + t * KERNEL_PITCH +
+				       b * KERNEL_BLOCK, a->scale + at,
+				       a->init + at);
+		}
 }
 
 /* See KERNEL_GELU_END: beyond it, the bounds at the end make 0 or x. */
@@ -115,11 +120,11 @@ static void multiply_row(float *out, size_t stride, const struct matrix *m,
 	for (int b = 0; b < blocks; b++)
 		scale[b] = kernel_half(half[b * KERNEL_ROWS]);
 	for (int t = 0; t < n; t++) {
-		const int8_t *q = a->q + (size_t)t * (size_t)m->inputs;
+		const int8_t *q = a->q + t * KERNEL_PITCH;
 		float sum = 0;
 
 		for (int b = 0; b < blocks; b++)
-			sum += scale[b] * a->scale[t * blocks + b] *
+			sum += scale[b] * a->scale[t * KERNEL_BLOCK_PITCH + b] *
 				(float)dot(w + b * KERNEL_BLOCK,
 					   q + b * KERNEL_BLOCK);
 		out[(size_t)t * stride + (size_t)row] = sum + m->bias[row];

@@ -45,11 +45,11 @@ YMM static INLINE __m256i broadcast(const void *p)
 			 _mm256_set1_epi32(init))
 #endif
 
-YMM static INLINE void add_nibbles(__m256i *sum, __m256i w, const int8_t *q,
-				   size_t inputs, int tokens)
+YMM static INLINE void add_products(__m256i *sum, __m256i w, const int8_t *q,
+				    int tokens)
 {
 	UNROLL for (int t = 0; t < tokens; t++)
-		sum[t] = ADD(sum[t], w, broadcast(q + (size_t)t * inputs));
+		sum[t] = ADD(sum[t], w, broadcast(q + t * KERNEL_PITCH));
 }
 
 /* Half a tile for `tokens` tokens, a constant at each place of use. */
@@ -57,14 +57,14 @@ YMM static INLINE void half_tile(float *out, size_t stride,
 				 const struct matrix *m, const struct acts *a,
 				 size_t index, size_t first, int tokens)
 {
-	const size_t inputs = (size_t)m->inputs, blocks = inputs / KERNEL_BLOCK;
+	const size_t blocks = (size_t)m->inputs / KERNEL_BLOCK;
 	const uint8_t *nibbles = m->nibbles + index % 2 * HALF * 4 +
 		index / 2 * blocks * KERNEL_TILE_BYTES;
 	const uint16_t *scales = m->scales + index % 2 * HALF +
 		index / 2 * blocks * KERNEL_ROWS;
-	const int8_t *q = a->q + first * inputs;
-	const int32_t *init = a->init + first * blocks;
-	const float *scale = a->scale + first * blocks;
+	const int8_t *q = a->q + first * KERNEL_PITCH;
+	const int32_t *init = a->init + first * KERNEL_BLOCK_PITCH;
+	const float *scale = a->scale + first * KERNEL_BLOCK_PITCH;
 	const __m256i low = _mm256_set1_epi8(15);
 	__m256 total[TOKENS], bias;
 	__m256i sum[TOKENS];
@@ -75,28 +75,31 @@ YMM static INLINE void half_tile(float *out, size_t stride,
 		__m256 by;
 
 		UNROLL for (int t = 0; t < tokens; t++)
-			sum[t] = START(init[(size_t)t * blocks + b]);
+			sum[t] = START(init[t * KERNEL_BLOCK_PITCH]);
 		UNROLL for (int g = 0; g < 4; g++) {
 			__m256i w = _mm256_loadu_si256(
 				(const __m256i *)(nibbles + g * 64));
 
-			add_nibbles(sum, _mm256_and_si256(w, low), q + g * 4,
-				    inputs, tokens);
+			add_products(sum, _mm256_and_si256(w, low), q + g * 4,
+				     tokens);
 			w = _mm256_and_si256(_mm256_srli_epi16(w, 4), low);
-			add_nibbles(sum, w, q + 16 + g * 4, inputs, tokens);
+			add_products(sum, w, q + 16 + g * 4, tokens);
 		}
 		by = _mm256_cvtph_ps(_mm_loadu_si128(
-			(const __m128i *)(scales + b * KERNEL_ROWS)));
+			(const __m128i *)scales));
 		UNROLL for (int t = 0; t < tokens; t++)
 			total[t] = _mm256_fmadd_ps(
 				_mm256_cvtepi32_ps(
 					END(sum[t],
-					    init[(size_t)t * blocks + b])),
+					    init[t * KERNEL_BLOCK_PITCH])),
 				_mm256_mul_ps(by, _mm256_set1_ps(
-					scale[(size_t)t * blocks + b])),
+					scale[t * KERNEL_BLOCK_PITCH])),
 				total[t]);
 		nibbles += KERNEL_TILE_BYTES;
+		scales += KERNEL_ROWS;
 		q += KERNEL_BLOCK;
+		init++;
+		scale++;
 	}
 	bias = _mm256_loadu_ps(m->bias + index * HALF);
 	out += first * stride + index * HALF;
@@ -197,15 +200,19 @@ YMM static INLINE void quantize_block(const __m256 *x, int8_t *q, float *scale,
 
 YMM static void quantize(struct acts *a, const float *x, int n)
 {
-	size_t blocks = (size_t)n * (size_t)a->inputs / KERNEL_BLOCK;
+	int blocks = a->inputs / KERNEL_BLOCK;
 	__m256 v[4];
 
-	for (size_t b = 0; b < blocks; b++, x += KERNEL_BLOCK) {
-		UNROLL for (int i = 0; i < 4; i++)
-			v[i] = _mm256_loadu_ps(x + i * 8);
-		quantize_block(v, a->q + b * KERNEL_BLOCK, a->scale + b,
-			       a->init + b);
-	}
+	for (int t = 0; t < n; t++)
+		for (int b = 0; b < blocks; b++, x += KERNEL_BLOCK) {
+			int at = t * KERNEL_BLOCK_PITCH + b;
+
+			UNROLL for (int i = 0; i < 4; i++)
+				v[i] = _mm256_loadu_ps(x + i * 8);
+			quantize_block(v, a->q + t * KERNEL_PITCH +
+				       b * KERNEL_BLOCK, a->scale + at,
+				       a->init + at);
+		}
 }
 
 /* See KERNEL_GELU_END: beyond it, the bounds at the end make 0 or x. */
@@ -225,15 +232,19 @@ YMM static INLINE __m256 gelu(__m256 x)
 
 YMM static void gelu_quantize(struct acts *a, float *x, int n)
 {
-	size_t blocks = (size_t)n * (size_t)a->inputs / KERNEL_BLOCK;
+	int blocks = a->inputs / KERNEL_BLOCK;
 	__m256 v[4];
 
-	for (size_t b = 0; b < blocks; b++, x += KERNEL_BLOCK) {
-		UNROLL for (int i = 0; i < 4; i++)
-			v[i] = gelu(_mm256_loadu_ps(x + i * 8));
-		quantize_block(v, a->q + b * KERNEL_BLOCK, a->scale + b,
-			       a->init + b);
-	}
+	for (int t = 0; t < n; t++)
+		for (int b = 0; b < blocks; b++, x += KERNEL_BLOCK) {
+			int at = t * KERNEL_BLOCK_PITCH + b;
+
+			UNROLL for (int i = 0; i < 4; i++)
+				v[i] = gelu(_mm256_loadu_ps(x + i * 8));
+			quantize_block(v, a->q + t * KERNEL_PITCH +
+				       b * KERNEL_BLOCK, a->scale + at,
+				       a->init + at);
+		}
 }
 
 YMM static INLINE void norm_row(float *x, const float *y, const float *weight,

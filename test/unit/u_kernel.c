@@ -32,9 +32,9 @@ static float between(float low, float high)
 }
 
 struct work {
-	int8_t q[MOST * WIDE];
-	int32_t init[MOST * WIDE / 32];
-	float scale[MOST * WIDE / 32];
+	int8_t q[MOST * KERNEL_PITCH];
+	int32_t init[MOST * KERNEL_BLOCK_PITCH];
+	float scale[MOST * KERNEL_BLOCK_PITCH];
 	struct acts acts;
 	float out[MOST * WIDE];
 };
@@ -88,7 +88,7 @@ static void check_quantize(const struct kernel *k)
 		k->quantize(&b.acts, x, 7);
 		assert_memory_equal(a.q, b.q, sizeof(a.q));
 		assert_memory_equal(a.init, b.init, sizeof(a.init));
-		expect_near(a.scale, b.scale, 7 * WIDE / 32, 1e-6f);
+		expect_near(a.scale, b.scale, 7 * KERNEL_BLOCK_PITCH, 1e-6f);
 	}
 }
 
@@ -103,9 +103,9 @@ static void check_gelu(const struct kernel *k)
 		x[0][i] = x[1][i] = between(-8, 8);
 	kernel_portable.gelu_quantize(&a.acts, x[0], 5);
 	k->gelu_quantize(&b.acts, x[1], 5);
-	for (int i = 0; i < 5 * WIDE; i++)
+	for (int i = 0; i < 5 * KERNEL_PITCH; i++)
 		assert_true(abs(a.q[i] - b.q[i]) <= 1);
-	expect_near(a.scale, b.scale, 5 * WIDE / 32, 1e-5f);
+	expect_near(a.scale, b.scale, 5 * KERNEL_BLOCK_PITCH, 1e-5f);
 }
 
 /* Weights of any bytes; scales ordinary, zero and denormal, never infinite. */
