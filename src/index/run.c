@@ -22,6 +22,10 @@
 #include "text/term.h"
 
 #define MAX_ROUNDS 4 /* a workspace that never rests is left to the next run */
+/* After so little nothing can have happened that might not as well have come
+ * a moment later. */
+#define SMALL_ITEMS 8
+#define SMALL_MS 20
 #define LONG_VECTORS_MS 300 /* then it is worth to look at the files again */
 
 void sync_skip(struct sync *y, const char *path, const char *reason)
@@ -136,11 +140,12 @@ static bool is_settled(struct sync *y)
 	return !strcmp(digest, kept);
 }
 
-/* *again: something was changed, so another look is worth it. */
+/* *again: enough was changed that another look is worth it. */
 static int one_round(struct sync *y, bool *again, struct remem_err *err)
 {
 	int64_t start, before = y->writes;
 	struct index_report *r = y->r;
+	bool wrote;
 	int rc = round_walk(y, err);
 
 	*again = false;
@@ -162,8 +167,10 @@ static int one_round(struct sync *y, bool *again, struct remem_err *err)
 	r->text_ms += ms_since(start);
 	if (rc)
 		goto out;
-	*again = y->writes != before;
-	if (*again || (!y->failures && !y->untrusted))
+	wrote = y->writes != before;
+	*again = wrote && (y->plan.item_count + y->plan.gone_count >
+			   SMALL_ITEMS || ms_since(start) > SMALL_MS);
+	if (wrote || (!y->failures && !y->untrusted))
 		rc = round_keep(y, err);
 out:
 	round_end(y);

@@ -387,6 +387,12 @@ static void test_index__what_happens_meanwhile_is_in(void **state)
 
 	(void)state;
 	setup();
+	for (int i = 0; i < 10; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "memory/n%d.md", i);
+		ws_put(&x.ws, name, "one of many\n");
+	}
 	x.o.progress = delete_later;
 	x.o.progress_ctx = &fired;
 	ix_run(&x);
