@@ -10,6 +10,8 @@
 
 #include "base/alloc.h"
 #include "base/file.h"
+#include "base/log.h"
+#include "store/mount.h"
 #include "store/sqlite_store.h"
 #include "text/fts.h"
 
@@ -24,8 +26,7 @@
 	"PRAGMA temp_store = MEMORY; PRAGMA synchronous = NORMAL; "         \
 	"PRAGMA wal_autocheckpoint = 2000; "                                \
 	"PRAGMA journal_size_limit = 4194304"
-#define NEW_SETTINGS                                                        \
-	"PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL"
+#define NEW_SETTINGS "PRAGMA auto_vacuum = INCREMENTAL; "
 #define WAL_KEPT (512 << 10) /* bytes: smaller ones are left as they are */
 #define OPEN_TRIES 4 /* a generation may be replaced while it is opened */
 
@@ -95,6 +96,18 @@ static int open_reader(struct sq *s, struct remem_err *err)
 	return try_reader(s, "?immutable=1", err);
 }
 
+/* The WAL's index is memory shared by all who have it open, which mounts from
+ * elsewhere do not give. */
+static int new_settings(struct sq *s, struct remem_err *err)
+{
+	if (!mount_is_remote(s->gen_dir))
+		return sq_exec(s, NEW_SETTINGS "PRAGMA journal_mode = WAL", err);
+	log_msg(LOG_WARN, "store", "'%s' is on a network file system: "
+		"searches wait while the index is written; another place can "
+		"be set", s->dir);
+	return sq_exec(s, NEW_SETTINGS "PRAGMA journal_mode = TRUNCATE", err);
+}
+
 static int open_writer(struct sq *s, bool fresh, struct remem_err *err)
 {
 	int persist = 1;
@@ -103,7 +116,7 @@ static int open_writer(struct sq *s, bool fresh, struct remem_err *err)
 
 	if (rc)
 		return rc;
-	if (fresh && (rc = sq_exec(s, NEW_SETTINGS, err)))
+	if (fresh && (rc = new_settings(s, err)))
 		return rc;
 	/* A reader then finds the files it needs and makes none; and closing
 	 * does not sync what the next run may just as well read back. */
