@@ -202,8 +202,8 @@ static void fill_hit(struct work *w, const struct cand *c,
 				      h->end_line);
 	h->heading = c->c->heading_path;
 	h->origin = c->p->origin ? c->p->origin : "unknown";
-	h->score = c->score > 1 ? 1 : c->score;
-	h->relevance = c->relevance > 1 ? 1 : c->relevance;
+	h->score = score_shown(w, c->score);
+	h->relevance = score_shown(w, c->relevance);
 	h->vector = isnan(c->cosine) ? NAN : c->vector;
 	h->text = c->text_score;
 	h->date = c->date;

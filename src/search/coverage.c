@@ -118,8 +118,6 @@ static int on_term(void *ctx, const struct term *t)
 	if (here < 0)
 		return 0;
 	count_up(&c->tf[here * c->terms + i]);
-	if (t->flags & TERM_ID)
-		c->cands[here].exact |= (c->w->q.terms[i].flags & TERM_ID) != 0;
 	if ((t->flags & TERM_PAIR) && !c->w->q.terms[i].stop) {
 		if (c->last_run == t->run && c->last_start < t->start &&
 		    t->start < c->last_end)
@@ -208,6 +206,26 @@ static void add_bonus(struct cover *c, int i)
 	}
 }
 
+/* Identifiers of the question that stand in passage i, by their weight. */
+static void find_exact(struct cover *c, int i)
+{
+	const struct work *w = c->w;
+	const uint16_t *tf = c->tf + i * c->terms;
+	struct cand *k = &c->cands[i];
+	int j;
+
+	for (j = 0; j < c->terms; j++) {
+		if (!tf[j] || !(w->q.terms[j].flags & TERM_ID))
+			continue;
+		k->exact = true;
+		if (w->total_idf > 0)
+			k->exact_share += w->group_idf[w->terms[j].group] /
+					  w->total_idf;
+	}
+	if (k->exact_share > 1)
+		k->exact_share = 1;
+}
+
 static bool same_heading(const struct store_passage *x,
 			 const struct store_passage *y)
 {
@@ -249,6 +267,7 @@ static void cover_chunk(struct cover *c)
 					 c->in_heading);
 		if (x->cover_chunk < x->cover_passage)
 			x->cover_chunk = x->cover_passage;
+		find_exact(c, i);
 		add_bonus(c, i);
 	}
 }

@@ -16,8 +16,6 @@
 /* A term in more chunks than that connects nothing. */
 #define RARE_MIN 4
 #define RARE_SHARE 60 /* one chunk in so many */
-/* What a passage gets of the relevance of the one that points to it. */
-#define LINK_SHARE 0.25f
 
 struct links {
 	struct work *w;
@@ -154,14 +152,14 @@ static void lend(struct links *l)
 		l->at = c;
 		l->found = l->strength = 0;
 		term_cut(c->text, c->p->len, look, l);
-		c->link = LINK_SHARE * l->found *
-			  (l->strength > 1 ? 1 : l->strength);
+		c->link = l->found * (l->strength > 1 ? 1 : l->strength);
 	}
 }
 
 int link_all(struct work *w, struct remem_err *err)
 {
 	struct links *l = ARENA_NEW(w->a, struct links);
+	struct store_scored none;
 	int i, rc;
 
 	if (!l)
@@ -178,15 +176,10 @@ int link_all(struct work *w, struct remem_err *err)
 	if (!l->count || w->o->mode == REMEM_MODE_VECTOR)
 		return 0;
 	/* A first look only for how common they are. */
-	{
-		struct store_scored none;
-		int count;
-
-		rc = w->s->ops->text_pool(w->s, l->terms, l->count, w->set, 1,
-					  &none, &count, err);
-		if (rc)
-			return rc;
-	}
+	rc = w->s->ops->text_pool(w->s, l->terms, l->count, w->set, 1, &none,
+				  &i, err);
+	if (rc)
+		return rc;
 	keep_rare(l);
 	if (!l->count)
 		return 0;

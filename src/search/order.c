@@ -11,9 +11,18 @@
 
 /* Passages as alike as that speak of the same thing (ranking 5). */
 #define SAME_COSINE 0.45f
-/* A lasting rule and its exception share less of their wording. */
-#define RULE_COSINE 0.35f
+/* A lasting rule and its exception share less of their wording; both then
+ * answer the question nearly as well. */
+#define RULE_COSINE 0.15f
+#define RULE_SHARE 0.6f
+/* Less alike, but as good an answer as the older one. */
+#define CLOSE_COSINE 0.3f
+#define CLOSE_SHARE 0.9f
 #define SUPERSEDE_AMONG 20
+/* Only what could be the answer is worth replacing: this share of the best. */
+#define SUPERSEDE_SHARE 0.75f
+#define REPEAT_COSINE 0.85f
+#define REPEAT_PENALTY 1.5f
 /* Places that a marked text falls behind: its score times this. */
 #define SUSPECT_FACTOR 0.5f
 /* Just above the older one, so that nothing comes between. */
@@ -87,44 +96,80 @@ static void demote_suspect(struct work *w, int n)
 	sort_best(w, n);
 }
 
-/* Does b, further down, take a's place? */
+static bool in_span(const struct work *w, const struct cand *c)
+{
+	return c->date != DATE_NONE && w->q.date_from != DATE_NONE &&
+	       c->date >= w->q.date_from && c->date <= w->q.date_to;
+}
+
+/* What was said in a talk is an event: a later one replaces nothing. */
+static bool states(const struct cand *c)
+{
+	return c->p->kind != PASSAGE_MESSAGE &&
+	       c->f->source != STORE_SESSIONS;
+}
+
+/* Does b take a's place? */
 static bool goes_before(const struct work *w, const struct cand *a,
 			const struct cand *b)
 {
 	float alike;
 
-	if (a->suspect || b->suspect)
+	if (a->suspect || b->suspect || !states(a) || !states(b))
+		return false;
+	if (in_span(w, a) && !in_span(w, b))
+		return false; /* asked for what was then */
+	if (a->exact && !b->exact)
+		return false;
+	if (a->date == DATE_NONE || (b->date == DATE_NONE && !a->one_off))
 		return false;
 	alike = order_alike(w, a, b);
-	if (b->date == DATE_NONE && a->date != DATE_NONE)
-		return a->one_off && alike >= RULE_COSINE;
-	if (a->date == DATE_NONE || b->date == DATE_NONE)
+	if (b->date == DATE_NONE)
+		return alike >= RULE_COSINE &&
+		       b->relevance >= RULE_SHARE * a->relevance;
+	if (b->date <= a->date || b->one_off)
 		return false;
-	return b->date > a->date && alike >= SAME_COSINE && !b->one_off;
+	return alike >= SAME_COSINE ||
+	       (alike >= CLOSE_COSINE &&
+		b->relevance >= CLOSE_SHARE * a->relevance);
 }
 
+/* Lifts each newer statement above the older one it replaces; again while a
+ * chain of them still moves. */
 static void supersede(struct work *w, int n)
 {
-	int i, j;
+	float least = SUPERSEDE_SHARE * w->best[0]->relevance;
+	bool moved = true;
+	int i, j, round;
 
-	if (w->q.date_from != DATE_NONE)
-		return; /* asked for what was then */
-	for (i = 0; i < n; i++) {
-		struct cand *a = w->best[i];
-
-		for (j = i + 1; j < n; j++) {
-			struct cand *b = w->best[j];
-
-			if (!goes_before(w, a, b))
+	for (round = 0; moved && round < n; round++) {
+		moved = false;
+		for (i = 0; i < n; i++) {
+			if (w->best[i]->relevance < least)
 				continue;
-			if (!a->superseded_by ||
-			    a->superseded_by->date < b->date)
-				a->superseded_by = b;
-			if (b->score <= a->score)
+			for (j = 0; j < n; j++) {
+				struct cand *a = w->best[i], *b = w->best[j];
+
+				if (i == j || !goes_before(w, a, b))
+					continue;
+				if (!a->superseded_by ||
+				    a->superseded_by->date < b->date)
+					a->superseded_by = b;
+				if (b->score > a->score)
+					continue;
 				b->score = a->score * STEP;
+				moved = true;
+			}
 		}
 	}
 	sort_best(w, n);
+}
+
+/* The same line once more ("battery of scanner C changed") adds less than
+ * nothing: it takes a place. */
+static float penalty(float alike)
+{
+	return alike >= REPEAT_COSINE ? REPEAT_PENALTY : alike;
 }
 
 /* Maximal marginal relevance; the order is kept to the end. */
@@ -157,7 +202,7 @@ static int diversify(struct work *w, int n, struct remem_err *err)
 			(size_t)(pick - i) * sizeof(*most));
 		w->best[i] = c;
 		for (j = i + 1; j < n; j++) {
-			float s = order_alike(w, c, w->best[j]);
+			float s = penalty(order_alike(w, c, w->best[j]));
 
 			if (c->superseded_by == w->best[j] ||
 			    w->best[j]->superseded_by == c)

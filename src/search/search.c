@@ -6,6 +6,10 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "search/work.h"
+#include "text/term.h"
+
+/* What is asked for by name is not there: all that was found is beside it. */
+#define MISSING_FACTOR 0.6
 
 static void degrade(struct search_answer *out, const char *reason,
 		    const char *detail, const char *action)
@@ -101,23 +105,114 @@ static int open_vector_leg(struct work *w, struct remem_err *err)
 	return means_load(w, err);
 }
 
-/* Identifiers of the question that memory does not hold. */
+/* The main term of a folded word, -1 if the question has none. */
+static int term_of(const struct work *w, const char *word, size_t len)
+{
+	char folded[TERM_MAX_BYTES];
+	size_t n = term_fold(folded, sizeof(folded), word, len);
+	int i;
+
+	for (i = 0; i < w->q.term_count; i++)
+		if (w->q.terms[i].len == n &&
+		    !memcmp(w->q.terms[i].text, folded, n))
+			return i;
+	return -1;
+}
+
+/* True when no term of the group occurs anywhere. */
+static bool unknown_group(const struct work *w, int group)
+{
+	int i;
+
+	for (i = 0; i < w->q.term_count; i++)
+		if (w->terms[i].group == group && w->terms[i].df)
+			return false;
+	return true;
+}
+
+static bool upper(char c)
+{
+	return c >= 'A' && c <= 'Z';
+}
+
+static bool letter(char c)
+{
+	return upper(c) || (c >= 'a' && c <= 'z');
+}
+
+/* "Rust", "iPad", "NATS": a capital that no sentence begins with. */
+static bool named(const char *word, const char *end, bool first)
+{
+	if (upper(*word) && !first)
+		return true;
+	while (++word < end)
+		if (upper(*word))
+			return true;
+	return false;
+}
+
+static bool is_named(const struct work *w, const char *word)
+{
+	int i;
+
+	for (i = 0; i < w->out->missing_count; i++)
+		if (!strcmp(w->out->missing[i], word))
+			return true;
+	return false;
+}
+
+/* Proper names: words in Latin letters with a capital that stands for more
+ * than the beginning of a sentence. Names are seldom translated. */
+static void missing_names(struct work *w, const char **names, int max)
+{
+	const char *s = w->q.text, *end = s + w->q.len;
+	bool first = true;
+
+	while (s < end && w->out->missing_count < max) {
+		const char *word = s;
+		int i;
+
+		while (s < end && letter(*s))
+			s++;
+		if (s - word >= 3 && named(word, s, first)) {
+			i = term_of(w, word, (size_t)(s - word));
+			word = arena_strndup(w->a, word, (size_t)(s - word));
+			if (word && i >= 0 && !w->q.terms[i].stop &&
+			    unknown_group(w, w->terms[i].group) &&
+			    !is_named(w, word))
+				names[w->out->missing_count++] = word;
+		}
+		first = first && s == word;
+		for (; s < end && !letter(*s); s++)
+			first = first && *s == ' ';
+	}
+}
+
+/* Identifiers and names of the question that memory does not hold. */
 static int find_missing(struct work *w, struct remem_err *err)
 {
 	const struct query *q = &w->q;
+	int max = q->phrase_count + 8, i;
 	const char **names;
-	int i;
+	float lost = 0;
 
-	names = ARENA_ARRAY(w->a, const char *, (size_t)q->phrase_count + 1);
+	names = ARENA_ARRAY(w->a, const char *, (size_t)max);
 	if (!names)
 		return fail_nomem(err);
+	w->out->missing = names;
 	for (i = 0; i < q->phrase_count; i++) {
 		const struct query_phrase *p = &q->phrases[i];
 
 		if (p->identifier && !w->terms[p->first].df)
 			names[w->out->missing_count++] = p->text;
 	}
-	w->out->missing = names;
+	missing_names(w, names, max);
+	for (i = 0; w->out->missing_count && i < w->out->count; i++)
+		w->out->hits[i].score *= MISSING_FACTOR;
+	for (i = 0; i < q->group_count; i++)
+		if (unknown_group(w, i))
+			lost += w->group_idf[i];
+	w->out->unknown = w->total_idf > 0 ? lost / w->total_idf : 0;
 	return 0;
 }
 

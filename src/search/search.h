@@ -53,6 +53,7 @@ struct search_answer { /* in the arena */
 	const char *degraded_reason, *degraded_detail, *degraded_action;
 	const char *const *missing; /* identifiers memory does not hold */
 	int missing_count;
+	double unknown; /* share of the question that occurs nowhere, 0..1 */
 	const char *message;
 	bool text_ran, vector_ran;
 	int64_t took_ns;

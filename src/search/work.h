@@ -29,7 +29,8 @@ struct cand {
 	float cover_passage, cover_chunk; /* shares of the question, 0..1 */
 	float name; /* share that the file's name covers */
 	float bonus; /* adjacency, exact identifiers */
-	float link; /* lent by a better passage that names it */
+	float exact_share; /* of the question: identifiers that stand there */
+	float link; /* relevance of what points to it, times how surely */
 	float text_score, base; /* base: both legs before neighbours lend */
 	float relevance, score;
 	float decay, importance, project;
@@ -78,6 +79,8 @@ int means_load(struct work *w, struct remem_err *err);
 /* Of the candidates from index `first` on. */
 int coverage_from(struct work *w, int first, struct remem_err *err);
 int score_all(struct work *w, struct remem_err *err);
+/* Raw relevance or score on the scale of answers, 0..1. */
+float score_shown(const struct work *w, float x);
 int link_all(struct work *w, struct remem_err *err);
 int order_all(struct work *w, struct remem_err *err);
 int answer_all(struct work *w, struct remem_err *err);
