@@ -6,7 +6,7 @@
 #include <immintrin.h>
 
 #define AVX2 __attribute__((target("avx2,fma")))
-#define AHEAD 8 /* rows fetched before their turn */
+#define AHEAD 16 /* rows fetched before their turn */
 
 AVX2 static inline int32_t sum_of(__m256i v)
 {

@@ -10,7 +10,7 @@
 #include <immintrin.h>
 
 #define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni")))
-#define AHEAD 8 /* rows fetched before their turn */
+#define AHEAD 16 /* rows fetched before their turn */
 
 AVX512 static int32_t query_sum(const int8_t *q, size_t padded)
 {

@@ -188,6 +188,7 @@ int sq_info(struct store *st, struct store_info *out, struct remem_err *err)
 	out->chunks = c[C_CHUNKS];
 	out->passages = c[C_PASSAGES];
 	out->embedded = c[C_EMBEDDED];
+	out->refused = c[C_REFUSED];
 	out->text_bytes = c[C_TEXT_BYTES];
 	out->mean_chunk_terms = ratio(c[C_OWN_TERMS], c[C_CHUNKS]);
 	out->mean_passage_terms = ratio(c[C_OWN_TERMS], c[C_PASSAGES]);

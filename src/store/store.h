@@ -102,6 +102,7 @@ struct store_info {
 	int64_t bytes_database, bytes_vectors;
 	int64_t generation;
 	int64_t indexed_at_ms; /* end of the last complete sync, 0: never */
+	int64_t refused; /* passages the provider could not take */
 };
 
 /* What a filter lets pass; fields that are 0, NULL or DATE_NONE do not count.

@@ -480,6 +480,7 @@ static void test_store_life__refused_passages_are_not_asked_again(
 		must(b, b->o->vector_refused(b->s, fp, p[0].id, "too long",
 					     &b->err));
 		commit(b);
+		assert_int_equal(info(b).refused, 1);
 		assert_int_equal(embed_all(b, fp), 1);
 		assert_int_equal(pending(b, fp), 0);
 		put_alone(b, "a.md", "一\n\ntwo\n\nthree\n");
