@@ -95,3 +95,11 @@ for v in rows:
 	[ "$status" = 2 ]
 	[ ! -e "$HOME/.local/state/remem" ]
 }
+
+@test "bench prints this machine's limits beside what is reached" {
+	run_split "$REMEM" bench --json
+	[ "$status" = 0 ]
+	is '"memory read, one thread" in [b["name"] for b in d["benchmarks"]]' true
+	is '"cold search by keywords" in [b["name"] for b in d["benchmarks"]]' true
+	[ -z "$(ls -d "${TMPDIR:-/tmp}"/remem-bench-* 2>/dev/null)" ]
+}
