@@ -13,7 +13,7 @@
 
 #define MS INT64_C(1000000)
 #define SLICE_MS 50 /* how often a wait looks whether it is cancelled */
-#define FLOOR_BYTES 64 /* a text that is refused at this is not too long */
+#define FLOOR_BYTES 16 /* a text that is refused at this is not too long */
 #define ALIVE_TIMEOUT_MS 20000
 
 const char *embed_prefix(const struct embedder *e, enum embed_kind kind)

@@ -132,7 +132,7 @@ static struct job *piece(struct job_list *l, const struct job *j, size_t from,
 	p->refused = j->refused;
 	p->before = j->before;
 	p->reason = j->reason;
-	p->seen = j->seen;
+	p->failed_ns = j->failed_ns;
 	return p;
 }
 

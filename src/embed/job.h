@@ -18,7 +18,7 @@ struct job {
 	bool probed; /* the provider is known to answer other texts */
 	bool refused; /* it or what it is a piece of */
 	bool tries; /* is in flight with more items than were ever taken */
-	int64_t seen; /* good answers until its first failure */
+	int64_t failed_ns; /* when it first was */
 	struct limits before; /* what was known before that */
 	const char *reason; /* of the first refusal */
 	int64_t due_ns; /* not before */

@@ -108,5 +108,5 @@ void limits_restore(struct limits *l, const struct limits *before)
 
 size_t limits_learned(const struct limits *l)
 {
-	return l->items.bad == SIZE_MAX ? 0 : limits_items(l, false);
+	return l->items.bad == SIZE_MAX ? 0 : smaller(l->items.good, l->items.max);
 }

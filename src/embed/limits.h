@@ -42,7 +42,7 @@ void limits_input_refused(struct limits *l, size_t tokens);
 void limits_restore(struct limits *l, const struct limits *before);
 /* More items than were ever taken, though some number is known to be refused. */
 bool limits_tries(const struct limits *l, size_t items);
-/* Items a request that are known to be the most; 0: no refusal so far. */
+/* Most items that were taken, if more were refused; else 0. */
 size_t limits_learned(const struct limits *l);
 
 #endif

@@ -18,7 +18,7 @@
 
 #define MS INT64_C(1000000)
 #define TICK_NS (100 * MS) /* how often cancel is asked */
-#define FLOOR_BYTES 64 /* a text that is refused at this is not too long */
+#define FLOOR_BYTES 16 /* a text that is refused at this is not too long */
 #define CONCURRENCY 4
 #define RAMP 8 /* good answers before one more may be in flight */
 #define BATCH_TIMEOUT_MS 120000
@@ -34,7 +34,7 @@ struct run {
 	int good; /* answers since at_most changed */
 	int64_t tokens_out; /* in flight */
 	int64_t cool_ns; /* nothing is sent before */
-	int64_t answers; /* good ones so far */
+	int64_t good_ns; /* when the latest request was sent that was answered */
 	int rc;
 	struct remem_err err;
 };
@@ -75,8 +75,8 @@ static bool is_alive(struct run *run)
 
 static void set_aside(struct run *run, struct job *j, const struct outcome *o)
 {
-	/* An answer since then says that it is the text. */
-	if (run->answers == j->seen && !j->probed && !is_alive(run))
+	/* A later request that was answered says that it is the text. */
+	if (run->good_ns <= j->failed_ns && !j->probed && !is_alive(run))
 		return;
 	/* The text was the cause, and not the size of the request. */
 	if (j->refused)
@@ -90,7 +90,8 @@ static void set_aside(struct run *run, struct job *j, const struct outcome *o)
 
 /* ---- good answers ----------------------------------------------------- */
 
-static int give(struct run *run, struct job *j, struct outcome *o)
+static int give(struct run *run, struct job *j, struct outcome *o,
+		int64_t sent_ns)
 {
 	size_t dims = (size_t)o->reply.dims, kept = 0;
 	float *vecs = o->reply.vecs;
@@ -109,7 +110,7 @@ static int give(struct run *run, struct job *j, struct outcome *o)
 			return run->rc;
 		}
 		if (wrong) {
-			j->seen = run->answers;
+			j->failed_ns = sent_ns - 1;
 			job_alone(&run->jobs, j, i);
 			continue;
 		}
@@ -117,7 +118,8 @@ static int give(struct run *run, struct job *j, struct outcome *o)
 			dims * sizeof(float));
 		items[kept++] = j->items[i];
 	}
-	run->answers += kept ? 1 : 0;
+	if (kept && run->good_ns < sent_ns)
+		run->good_ns = sent_ns;
 	if (kept && run->sink->done(run->sink->ctx, items, vecs, kept,
 				    (int)dims))
 		return fail(&run->err, REMEM_ECANCELLED, "stopped");
@@ -147,14 +149,18 @@ static bool agrees(struct run *run, const struct job *j,
 			   .timeout_ms = BATCH_TIMEOUT_MS,
 			   .tries = RETRY_TRIES, .whole = true,
 			   .cancel = run->sink->cancel, .ctx = run->sink->ctx };
+	struct remem_err err = { 0 };
 	float *alone;
 	double cosine;
-	int dims;
+	int dims, rc;
 
 	/* Without two vectors nothing is known; the next batch will tell. */
-	if (check_cosine(batch, batch, reply->dims) < ALIKE ||
-	    embed_ask(e, &ask, &alone, &dims, NULL))
+	if (check_cosine(batch, batch, reply->dims) < ALIKE)
 		return true;
+	if ((rc = embed_ask(e, &ask, &alone, &dims, &err))) {
+		stop(run, rc, &err); /* the batch was paid for, and is kept */
+		return true;
+	}
 	e->self_checked = true;
 	cosine = check_cosine(alone, batch, dims);
 	mem_free(alone);
@@ -199,7 +205,8 @@ static void learn_input(struct embedder *e, const struct job *j)
 	limits_input_refused(&e->limits, token_estimate(item->text, was));
 }
 
-static void on_good(struct run *run, struct job *j, struct outcome *o)
+static void on_good(struct run *run, struct job *j, struct outcome *o,
+		    int64_t sent_ns)
 {
 	struct embedder *e = run->e;
 	int rc;
@@ -215,7 +222,7 @@ static void on_good(struct run *run, struct job *j, struct outcome *o)
 		learn_input(e, j);
 	limits_taken(&e->limits, j->n, (size_t)j->tokens, longest(e, j));
 	speed_up(run);
-	rc = give(run, j, o);
+	rc = give(run, j, o, sent_ns);
 	if (rc && !run->rc)
 		run->rc = rc;
 }
@@ -227,7 +234,7 @@ static void remember(struct run *run, struct job *j, const struct outcome *o)
 	if (!j->refused) {
 		j->refused = true;
 		j->before = run->e->limits;
-		j->seen = run->answers;
+		j->failed_ns = clock_mono_ns();
 	}
 	if (!j->reason)
 		j->reason = arena_strdup(&run->a, o->err.message);
@@ -339,7 +346,7 @@ static void decide(struct run *run, struct job *j, struct outcome *o,
 		   int64_t sent_ns)
 {
 	if (o->verdict == VERDICT_GOOD)
-		on_good(run, j, o);
+		on_good(run, j, o, sent_ns);
 	else if (run->rc)
 		return; /* the run ends; what is good is still kept */
 	else if (o->verdict == VERDICT_REFUSED)

@@ -68,6 +68,15 @@ static void put_base64(struct buf *b, const float *v, int dims)
 	buf_addc(b, '"');
 }
 
+static bool gives_nan(struct fake *f)
+{
+	if (f->nan_times < 0)
+		return false;
+	if (f->nan_times && !--f->nan_times)
+		f->nan_times = -1;
+	return true;
+}
+
 static void put_vector(struct fake *f, struct buf *b, const char *text,
 		       const char *of, int dims)
 {
@@ -82,8 +91,7 @@ static void put_vector(struct fake *f, struct buf *b, const char *text,
 	}
 	for (int i = 0; i < dims; i++) {
 		buf_addc(b, i ? ',' : '[');
-		if (!i && holds(text, f->nan) &&
-		    (!f->nan_times || f->nan_times-- > 1))
+		if (!i && holds(text, f->nan) && gives_nan(f))
 			buf_adds(b, "NaN");
 		else
 			buf_addf(b, "%.9g", (double)v[i]);

@@ -30,7 +30,7 @@ struct fake {
 	size_t max_chars; /* of a text */
 	const char *poison; /* refuses texts that hold it; "" none */
 	const char *nan, *zero; /* vectors of texts that hold it */
-	int nan_times; /* 0: always */
+	int nan_times; /* how often, 0: always, -1: no more */
 	enum fake_reply bad;
 	const char *bad_for; /* only for texts that hold it */
 	int status; /* answers it ... */
