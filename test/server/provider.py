@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+"""A provider of embeddings on loopback that behaves like real ones, badly if
+asked. Python's standard library alone, 3.9 or later.
+
+usage: provider.py [--port 0] [--log FILE] [--port-file FILE]
+
+Prints the port it listens on, then serves until it is ended. What an address
+does stands in it, so one server plays many providers:
+
+    http://127.0.0.1:PORT/OPTION,OPTION,.../v1        POST .../embeddings
+
+  dims=N          dimensions (64)
+  floats          answers numbers even where base64 is asked for
+  shuffle         data in another order, with index
+  cap=N           refuses more than N texts
+  chars=N         refuses texts of more than N characters
+  poison=WORD     refuses requests with a text that holds WORD
+  lang=en|zh|mute in these words; mute: an empty 400
+  refuse=STATUS   with this status instead of 400
+  strict          refuses encoding_format and dimensions
+  fail=STATUS     answers STATUS; wait=MS adds retry-after-ms
+  quota           429 with insufficient_quota
+  bad=KIND        html null empty few nan zero dims error garbage huge cut
+                  (cut: hangs up in the middle), with word=WORD for texts
+                  that hold it only
+  mixup           in a batch all texts get the vector of the first
+  slow=MS         answers that much later
+  hang            never answers
+  times=N         fail, quota, bad, hang: so often in this address, then not
+  after=N         ... and only after N good answers
+  tag=X           another address with counters of its own
+
+The log has a line of JSON a request: path, items, tokens, kind (input_type),
+auth (whether a key came), status. No text is logged. Vectors follow from the
+text alone, and texts that share words or Chinese character pairs are alike.
+"""
+import argparse
+import base64
+import hashlib
+import json
+import math
+import struct
+import sys
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote
+
+LOCK = threading.Lock()
+COUNTS = {}
+WORDS = {
+    "cap": {"en": "batch size is invalid, it should not be larger than {n}", "zh": "批量大小不能超过 {n}"},
+    "chars": {"en": "input is longer than the context length", "zh": "输入文本过长"},
+    "poison": {"en": "bad input", "zh": "输入含有不允许的内容"},
+}
+
+
+def terms(text):
+    word = ""
+    for c in text.lower() + " ":
+        if c.isalnum() and ord(c) < 0x2e80:
+            word += c
+            continue
+        if word:
+            yield word
+        word = ""
+    han = [c for c in text if ord(c) >= 0x2e80]
+    yield from (a + b for a, b in zip(han, han[1:] + [" "]))
+
+
+def vector(text, dims):
+    """Sum of one pseudo-random vector a term, so that shared terms are near."""
+    out = [1e-3] * dims
+    for term in set(terms(text)) or {text}:
+        digest = hashlib.shake_128(term.encode()).digest(dims)
+        for i, b in enumerate(digest):
+            out[i] += b - 127.5
+    norm = math.sqrt(sum(x * x for x in out))
+    return [x / norm for x in out]
+
+
+class Options(dict):
+    def __init__(self, path):
+        super().__init__()
+        self.key = path.strip("/").split("/")[0]
+        for part in unquote(self.key).split(","):
+            name, _, value = part.partition("=")
+            self[name] = value or True
+
+    def num(self, name, default=0):
+        return int(self.get(name, default))
+
+
+class Refusal(Exception):
+    def __init__(self, status, body="", wait=None):
+        super().__init__(status)
+        self.status, self.body, self.wait = status, body, wait
+
+
+def error(code, message, **more):
+    return json.dumps({"error": dict(code=code, message=message, **more)}, ensure_ascii=False)
+
+
+def may_misbehave(o, texts):
+    """Whether fail, quota, bad or hang happen now; counts them."""
+    if "word" in o and not any(o["word"] in t for t in texts):
+        return False
+    with LOCK:
+        c = COUNTS.setdefault(o.key, {"good": 0, "bad": 0})
+        if c["good"] < o.num("after") or ("times" in o and c["bad"] >= o.num("times")):
+            return False
+        if not any(k in o for k in ("fail", "quota", "bad", "hang")):
+            return False
+        c["bad"] += 1
+        return True
+
+
+def check(o, request, texts):
+    def refuse(name, n=0):
+        lang = o.get("lang", "en")
+        words = "" if lang == "mute" else error("invalid_request", WORDS[name][lang].format(n=n))
+        raise Refusal(o.num("refuse", 400), words)
+
+    if "strict" in o and ("encoding_format" in request or "dimensions" in request):
+        raise Refusal(400, error("invalid_request", "unknown field"))
+    if "cap" in o and len(texts) > o.num("cap"):
+        refuse("cap", o.num("cap"))
+    if "chars" in o and any(len(t) > o.num("chars") for t in texts):
+        refuse("chars")
+    if "poison" in o and any(o["poison"] in t for t in texts):
+        refuse("poison")
+    if any(not t for t in texts):
+        raise Refusal(400, error("invalid_request", "input cannot be an empty string"))
+
+
+def answer(o, request, texts, bad):
+    dims = o.num("dims", request.get("dimensions", 64))
+    if bad == "dims":
+        dims += 1
+    as_floats = "floats" in o or request.get("encoding_format") != "base64" or bad == "nan"
+    data = []
+    for i, text in enumerate(texts):
+        v = vector(texts[0] if "mixup" in o else text, dims)
+        hit = bad and o.get("word", "") in text
+        if hit and bad == "zero":
+            v = [0.0] * dims
+        if hit and bad == "nan":
+            v[0] = math.nan
+        value = v if as_floats else base64.b64encode(struct.pack("<%df" % dims, *v)).decode()
+        data.append({"object": "embedding", "index": i, "embedding": value})
+    if bad == "few":
+        data.pop()
+    if "shuffle" in o:
+        data.reverse()
+    tokens = sum(len(t) for t in texts)
+    return {"object": "list", "model": request.get("model"), "data": data,
+            "usage": {"prompt_tokens": tokens, "total_tokens": tokens}}
+
+
+FIXED = {"html": "<!doctype html><title>Sign in</title>", "null": "null", "empty": '{"data":[]}',
+         "error": error("model_error", "model is not loaded"), "garbage": "\x01\x02 not json"}
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    log_file = None
+
+    def log_message(self, *args):
+        pass
+
+    def note(self, o, texts, request, status):
+        row = {"path": o.key, "items": len(texts), "tokens": sum(len(t) for t in texts),
+               "kind": request.get("input_type"), "auth": "Authorization" in self.headers, "status": status}
+        if self.log_file:
+            with LOCK, open(self.log_file, "a", encoding="utf-8") as f:
+                f.write(json.dumps(row) + "\n")
+
+    def reply(self, status, body, kind="application/json", wait=None):
+        data = body.encode()
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        if wait is not None:
+            self.send_header("Retry-After-Ms", str(wait))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def misbehave(self, o):
+        """Answers in the place of good(); the name of what good() shall do."""
+        if "hang" in o:
+            time.sleep(3600)
+        wait = o.num("wait") if "wait" in o else None
+        if "quota" in o:
+            raise Refusal(429, error("insufficient_quota", "You exceeded your current quota"))
+        if "fail" in o:
+            raise Refusal(o.num("fail"), error("error_%s" % o["fail"], "not now"), wait)
+        if o["bad"] in FIXED:
+            kind = "text/html" if o["bad"] == "html" else "application/json"
+            raise Refusal(200, FIXED[o["bad"]], kind)
+        return o["bad"]
+
+    def cut_off(self, body):
+        data = body.encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data[:len(data) // 2])
+        self.close_connection = True
+
+    def good(self, o, request, texts, bad):
+        check(o, request, texts)
+        body = json.dumps(answer(o, request, texts, bad))
+        if bad == "huge":
+            body = body[:-1] + ',"x":"%s"}' % ("x" * (300 << 20))
+        self.note(o, texts, request, 200)
+        if bad == "cut":
+            self.cut_off(body)
+            return
+        with LOCK:
+            COUNTS.setdefault(o.key, {"good": 0, "bad": 0})["good"] += 1
+        self.reply(200, body)
+
+    def do_POST(self):
+        o = Options(self.path)
+        request = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
+        texts = request.get("input", [])
+        texts = [texts] if isinstance(texts, str) else texts
+        if "slow" in o:
+            time.sleep(o.num("slow") / 1000)
+        try:
+            if not self.path.endswith("/v1/embeddings"):
+                raise Refusal(404, error("not_found", "no such path"))
+            self.good(o, request, texts, self.misbehave(o) if may_misbehave(o, texts) else None)
+        except Refusal as r:
+            self.note(o, texts, request, r.status)
+            if r.status == 200:
+                self.reply(200, r.body, r.wait)
+            else:
+                self.reply(r.status, r.body, wait=r.wait)
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+    def handle_error(self, request, client_address):
+        pass  # those who hang up
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--port", type=int, default=0)
+    p.add_argument("--log")
+    p.add_argument("--port-file")
+    args = p.parse_args()
+    Handler.log_file = args.log
+    server = Server(("127.0.0.1", args.port), Handler)
+    port = server.server_address[1]
+    print(port, flush=True)
+    if args.port_file:
+        with open(args.port_file, "w", encoding="ascii") as f:
+            f.write("%d\n" % port)
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
