@@ -112,9 +112,13 @@ static int load_region(struct work *w, const struct cand *c, struct region *r,
 			rc = fail_nomem(err);
 	}
 	buf_release(&text);
-	if (!rc)
-		bound_section(r, near, c);
-	return rc;
+	if (rc)
+		return rc;
+	bound_section(r, near, c);
+	/* Whole lines: with the marker of the list item. */
+	while (r->low && r->text[r->low - 1] != '\n')
+		r->low--;
+	return 0;
 }
 
 /* Byte where line `line` of the region begins; end of text if none. */

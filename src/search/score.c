@@ -76,6 +76,19 @@ static bool lends(const struct cand *c)
 	       c->p->kind == PASSAGE_PARAGRAPH;
 }
 
+/* What x lends to its neighbour c of the same section. */
+static void borrow(struct cand *c, const struct cand *x)
+{
+	const char *h = c->p->heading, *g = x->p->heading;
+
+	if (x->c != c->c || !lends(x) || !lends(c))
+		return;
+	if (h != g && (!h || !g || strcmp(h, g)))
+		return;
+	c->relevance += NEIGHBOUR_SHARE * x->base;
+	c->touched |= x->cover_passage > 0;
+}
+
 static void neighbours(struct work *w)
 {
 	int i;
@@ -84,12 +97,11 @@ static void neighbours(struct work *w)
 		struct cand *c = &w->cands[i];
 
 		c->relevance = c->base;
-		if (!lends(c))
-			continue;
-		if (i && c[-1].c == c->c && lends(&c[-1]))
-			c->relevance += NEIGHBOUR_SHARE * c[-1].base;
-		if (i + 1 < w->cand_count && c[1].c == c->c && lends(&c[1]))
-			c->relevance += NEIGHBOUR_SHARE * c[1].base;
+		c->touched = c->cover_passage > 0 || c->name > 0;
+		if (i)
+			borrow(c, &c[-1]);
+		if (i + 1 < w->cand_count)
+			borrow(c, &c[1]);
 	}
 }
 
@@ -159,6 +171,8 @@ static bool passes(const struct work *w, const struct cand *c)
 {
 	if (w->o->min_score < 0)
 		return c->relevance > 0;
+	if (!w->fp && !c->touched && c->link <= 0)
+		return false; /* only its chunk holds a word of it */
 	return score_shown(w, c->relevance) >= w->o->min_score ||
 	       c->text_score >= TEXT_ALONE || c->exact;
 }

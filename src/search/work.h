@@ -35,6 +35,7 @@ struct cand {
 	float relevance, score;
 	float decay, importance, project;
 	bool exact; /* an exact identifier or a quoted phrase stands in it */
+	bool touched; /* it or a neighbour holds a word of the question */
 	bool suspect; /* reads like an order to an assistant */
 	bool one_off; /* "this once", "today only" */
 	int32_t date; /* that counts for its age; DATE_NONE: evergreen */
