@@ -211,10 +211,16 @@ static int snapshot(struct sq *s, struct remem_err *err)
 
 static void snapshot_end(struct sq *s)
 {
+	bool undone = sqlite3_get_autocommit(s->db);
+
 	/* Statements that were left in the middle would keep it open. */
 	sq_simple(s, S_COMMIT, NULL);
-	if (!sqlite3_get_autocommit(s->db))
+	if (!sqlite3_get_autocommit(s->db)) {
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+		undone = true;
+	}
+	if (undone) /* and the table made in it with it */
+		s->has_terms = false;
 }
 
 int sq_read_begin(struct store *st, struct remem_err *err)
