@@ -350,18 +350,6 @@ static void check(void)
 	int n;
 
 	must(o->check(s, &a, &lines, &n, &err));
-	printf("{\"what\":\"check\",\"ms\":%.0f,\"problems\":%d}\n", since(t), n);
-	arena_release(&a);
-}
-
-static void check(void)
-{
-	struct arena a = ARENA_INIT;
-	int64_t t = clock_mono_ns();
-	const char **lines;
-	int n;
-
-	must(o->check(s, &a, &lines, &n, &err));
 	printf("{\"what\":\"check\",\"ms\":%.0f,\"problems\":%d}\n",
 	       since(t), n);
 	arena_release(&a);
@@ -409,7 +397,6 @@ int main(int argc, char **argv)
 	fp = embed();
 	maintain();
 	sizes("all");
-	check();
 	check();
 	searches(fp);
 	one_file();
