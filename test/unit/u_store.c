@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "store/store.h"
 #include "store_box.h"
 
 static const char daily[] =

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "store/store.h"
 #include "store_box.h"
 
 static const char *path_of(struct box *b, const char *name)

@@ -7,6 +7,7 @@
 
 #include <sys/stat.h>
 
+#include "store/store.h"
 #include "store_box.h"
 
 #define MANY 1500 /* more than a block */

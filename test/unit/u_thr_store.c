@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <sys/wait.h>
 
+#include "store/store.h"
 #include "store_box.h"
 
 #define WRITES 25
