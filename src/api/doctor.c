@@ -55,6 +55,29 @@ static void check_workspace(struct doctor *d)
 		say(d, "workspace", OK, false, r->workspace, NULL);
 }
 
+/* Where the state says the workspace is. */
+static void check_place(struct doctor *d)
+{
+	struct remem *r = d->s.r;
+	struct state *s = NULL;
+	const char *path = "";
+	uint64_t dev, inode;
+	bool fixed;
+
+	if (!r->id[0] ||
+	    state_open(&s, r->state_base, r->id, true, NULL))
+		return;
+	if (state_workspace(s, &d->s.a, &path, &dev, &inode, NULL))
+		path = "";
+	state_close(s);
+	if (!path[0] || !strcmp(path, r->workspace))
+		return;
+	fixed = d->fix && !r->read_only && !handle_id(r, true, NULL);
+	say(d, "place", WARNING, fixed, arena_printf(
+		&d->s.a, "the workspace was moved here from '%s'", path),
+	    "the next remem index writes it down");
+}
+
 static void check_roots(struct doctor *d)
 {
 	for (int i = 0; i < d->s.list.root_count; i++) {
@@ -267,6 +290,7 @@ PUBLIC int remem_doctor(struct remem *r, int fix, char **json,
 		json_key(&d.j, "checks");
 		json_arr(&d.j);
 		check_workspace(&d);
+		check_place(&d);
 		check_roots(&d);
 		check_settings(&d);
 		check_folder(&d, "cache", r->cache_base);

@@ -11,11 +11,14 @@ int handle_id(struct remem *r, bool create, struct remem_err *err)
 {
 	int rc;
 
-	if (!r->id[0] && r->state_base) {
+	create = create && !r->read_only;
+	/* Writing it down once is also what notes that the folder has moved. */
+	if (r->state_base && (!r->id[0] || (create && !r->id_written))) {
 		struct remem_err why = { 0 };
 
+		r->id_written = create;
 		rc = state_find(r->id, r->state_base, r->workspace,
-				create && !r->read_only, &why);
+				create, &why);
 		if (rc) {
 			r->id[0] = '\0';
 			if (rc != REMEM_ENOTFOUND || create) {

@@ -24,6 +24,7 @@ struct remem {
 	const char *program;
 	const char *cache_base, *state_base; /* NULL without a home */
 	char id[UUID_CHARS]; /* of the workspace, "" while it has none */
+	bool id_written; /* and known to the state folder */
 	const char *index_dir; /* NULL while it has no id */
 	bool read_only, trusted, has_workspace_file;
 	int64_t now_ms; /* 0: the clock */

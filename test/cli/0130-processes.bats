@@ -26,10 +26,10 @@ setup() { begin; no_vectors; }
 
 @test "a killed run leaves an index that answers, and the next one goes on" {
 	"$REMEM" index
-	for i in $(seq 300); do
-		python3 -c 'print("- Samarkand %s\n" % ("x " * 400))' \
-			>memory/more-$i.md
-	done
+	python3 -c '
+for i in range(300):
+    with open("memory/more-%d.md" % i, "w") as f:
+        f.write("- Samarkand %s\n" % ("x " * 400))'
 	for wait in .01 .03 .1 .3; do
 		"$REMEM" index >/dev/null 2>&1 &
 		sleep $wait
@@ -93,6 +93,12 @@ setup() { begin; no_vectors; }
 	[ "$(json 'd["id"]')" != "$first" ]
 	cd ..
 	mv "$ws" "$ws-moved"
+	run_split "$REMEM" -w "$ws-moved" doctor
+	says "$output" 'was moved here from'
+	run_split "$REMEM" -w "$ws-moved" doctor --fix
+	[ "$status" = 0 ]
+	run_split "$REMEM" -w "$ws-moved" doctor
+	silent "$output" 'was moved here from'
 	run_split "$REMEM" -w "$ws-moved" search --json Berlin
 	is 'len(d["results"])' 1
 	run_split "$REMEM" -w "$ws-moved" status --json
