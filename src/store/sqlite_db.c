@@ -335,6 +335,7 @@ void sq_rollback(struct store *st)
 		if (s->stmt[i])
 			sqlite3_reset(s->stmt[i]);
 	sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	s->has_terms = false; /* it may have been made in it */
 	s->in_write = false;
 	s->unlinked.count = 0;
 	s->counts_loaded = s->counts_dirty = false;

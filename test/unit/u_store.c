@@ -556,6 +556,7 @@ static void test_store__rollback_leaves_nothing(void **state)
 		begin(b);
 		put(b, "a.md", "alpha\n\n别的\n");
 		put(b, "b.md", "gamma\n");
+		assert_int_equal(find(b, "alpha"), 1); /* in its midst too */
 		b->o->rollback(b->s);
 		assert_int_equal(find(b, "gamma"), 0);
 		assert_int_equal(find(b, "beta"), 1);
