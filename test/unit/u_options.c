@@ -11,7 +11,8 @@
 
 static int parse(struct cli *c, const char *const *words)
 {
-	char *argv[16] = { "remem" };
+	static char name[] = "remem";
+	char *argv[16] = { name };
 	int argc = 1;
 
 	memset(c, 0, sizeof(*c));
