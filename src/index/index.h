@@ -30,6 +30,7 @@ struct index_embed_ops {
 	double (*price)(struct embedder *e);
 	int (*probe)(struct embedder *e, int64_t *took_ms,
 		     struct remem_err *err);
+	int (*expect)(struct embedder *e, int dims, struct remem_err *err);
 };
 
 struct index_opts {

@@ -17,6 +17,7 @@ const struct index_embed_ops sync_embed_ops = {
 	.tokens = embedder_tokens,
 	.price = embedder_price,
 	.probe = embedder_probe,
+	.expect = embedder_expect,
 };
 
 static bool has_heading(const struct store_passage *p)

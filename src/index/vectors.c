@@ -43,7 +43,7 @@ struct vector_run {
 	struct sync *y;
 	struct embedder *e;
 	const struct embed_info *info;
-	int fp;
+	int fp, dims; /* of the set, 0: there is none yet */
 	int64_t files;
 	int64_t deadline_ns; /* 0: none */
 	struct portion p;
@@ -244,6 +244,11 @@ static int on_done(void *ctx, const struct embed_item *const *items,
 		v->rc = fail_nomem(&v->err);
 		goto out;
 	}
+	if (dims != v->dims) {
+		v->rc = fail(&v->err, REMEM_EBUG, "vectors of %d dimensions "
+			     "for a set of %d", dims, v->dims);
+		goto out;
+	}
 	for (size_t i = 0; i < n; i++) {
 		const struct group *g = &v->p.groups[items[i]->tag];
 
@@ -376,28 +381,52 @@ static int one_portion(struct vector_run *v, bool only_link, bool *more,
 	return 0;
 }
 
-/* Learns what identifies the vectors, asking the provider only if it must. */
-static int find_set(struct vector_run *v, bool make, struct remem_err *err)
+static int find_set(struct vector_run *v, struct remem_err *err)
+{
+	struct store *s = v->y->s;
+
+	v->fp = v->dims = 0;
+	return v->info->fingerprint && v->info->fingerprint[0] ?
+	       s->ops->fingerprint_find(s, v->info->fingerprint, &v->fp,
+					&v->dims, err) : 0;
+}
+
+/*
+ * The number of dimensions is the stored set's, else learned: the provider is
+ * asked only if it must be. A model that answers another number under the same
+ * name is refused; what is stored goes on answering.
+ */
+static int learn_dims(struct vector_run *v, struct remem_err *err)
+{
+	const struct index_embed_ops *e = v->y->embed;
+	int64_t took;
+	int rc = 0;
+
+	if (v->dims)
+		rc = e->expect(v->e, v->dims, err);
+	else if (!v->info->dims)
+		rc = e->probe(v->e, &took, err);
+	v->info = e->info(v->e);
+	v->dims = v->info->dims;
+	return rc;
+}
+
+/* v->fp stays 0 where the provider does not say what it makes. */
+static int make_set(struct vector_run *v, struct remem_err *err)
 {
 	struct store *s = v->y->s;
 	struct remem_err why = { 0 };
-	int64_t took;
-	int dims = 0, rc;
+	int rc;
 
 	v->fp = 0;
-	if (!make)
-		return v->info->fingerprint && v->info->fingerprint[0] ?
-		       s->ops->fingerprint_find(s, v->info->fingerprint,
-						&v->fp, &dims, err) : 0;
-	if (!v->info->dims && v->y->embed->probe(v->e, &took, &why)) {
+	if (learn_dims(v, &why)) {
 		degrade(v, &why);
 		return 0;
 	}
-	v->info = v->y->embed->info(v->e);
 	if ((rc = s->ops->begin(s, err)))
 		return rc;
-	rc = s->ops->fingerprint(s, v->info->fingerprint, v->info->dims,
-				 &v->fp, err);
+	rc = s->ops->fingerprint(s, v->info->fingerprint, v->dims, &v->fp,
+				 err);
 	if (rc) {
 		s->ops->rollback(s);
 		return rc;
@@ -448,7 +477,7 @@ static int look(struct vector_run *v, bool *work, struct remem_err *err)
 	off = y->embed->off(v->e);
 	if (off)
 		y->r->degraded = arena_strdup(y->a, off);
-	if ((rc = find_set(v, false, err)) ||
+	if ((rc = find_set(v, err)) ||
 	    (rc = count_pending(v, &y->r->vectors_pending, err)))
 		return rc;
 	*work = !off && y->r->vectors_pending && !y->o->text_only;
@@ -472,7 +501,7 @@ int sync_vectors(struct sync *y, bool only_link, struct remem_err *err)
 	if (rc || !work)
 		return rc;
 	/* Also when it is there: it may be one that was left for another. */
-	if ((rc = find_set(&v, true, err)) || !v.fp)
+	if ((rc = make_set(&v, err)) || !v.fp)
 		return rc;
 	if (y->o->vector_budget_ms > 0)
 		v.deadline_ns = clock_mono_ns() +

@@ -18,6 +18,7 @@ struct embedder {
 	const char *off;
 	char *asked[512]; /* inputs, in order */
 	int count, requests;
+	int expected; /* dimensions, 0: it was not asked */
 	int fail_at; /* this request (from 1) fails; 0: none */
 	const char *refuse; /* inputs that hold this */
 	void (*hook)(void *); /* called before each request */
@@ -122,9 +123,23 @@ static inline int fake_probe(struct embedder *e, int64_t *took,
 	return 0;
 }
 
+static inline int fake_expect(struct embedder *e, int dims,
+			      struct remem_err *err)
+{
+	e->expected = dims;
+	if (dims == FAKE_DIMS) {
+		e->info.dims = dims;
+		return 0;
+	}
+	err->code = REMEM_EREMOTE;
+	strcpy(err->message, "the provider gives another number");
+	err->action[0] = '\0';
+	return REMEM_EREMOTE;
+}
+
 static const struct index_embed_ops fake_ops = {
 	fake_info, fake_off, fake_documents, fake_tokens, fake_price,
-	fake_probe
+	fake_probe, fake_expect
 };
 
 static inline void fake_init(struct embedder *e)

@@ -710,6 +710,54 @@ static void test_index__dimensions_are_learned_once(void **state)
 	teardown();
 }
 
+/* A set of n dimensions, as one that an earlier model of that name made. */
+static void make_set_of(int n)
+{
+	struct store_opts so = { x.dir, STORE_WRITE, 1000, TERM_VERSION,
+				 NOTE_VERSION };
+	struct store *s;
+	int fp;
+
+	assert_int_equal(store_backend("sqlite")->open(&s, &so, &x.err), 0);
+	assert_int_equal(s->ops->fingerprint(s, x.e.info.fingerprint, n, &fp,
+					     &x.err), 0);
+	s->ops->close(s);
+}
+
+static void test_index__another_dimension_is_told_and_not_stored(void **state)
+{
+	(void)state;
+	setup();
+	ix_run(&x);
+	x.o.embedder = &x.e;
+	make_set_of(FAKE_DIMS + 1);
+	ws_put(&x.ws, "memory/new.md", "- 另一种维数 of another kind\n");
+	ix_run(&x);
+	assert_int_equal(x.e.expected, FAKE_DIMS + 1);
+	assert_non_null(strstr(x.r.degraded, "another number"));
+	assert_false(x.r.complete);
+	assert_true(x.r.vectors_pending > 0);
+	assert_int_equal(x.e.requests, 0);
+	assert_int_equal(ix_hits(&x, "维数"), 1);
+	teardown();
+}
+
+static void test_index__the_stored_dimension_is_expected(void **state)
+{
+	(void)state;
+	setup();
+	x.o.embedder = &x.e;
+	ix_run(&x);
+	assert_int_equal(x.e.expected, 0);
+	ws_put(&x.ws, "memory/new.md", "- 新的一条 one more\n");
+	x.e.info.dims = 0; /* as of a remote one in a new process */
+	x.e.fail_at = x.e.requests + 2; /* a probe would be one too many */
+	ix_run(&x);
+	assert_int_equal(x.e.expected, FAKE_DIMS);
+	assert_true(x.r.complete);
+	teardown();
+}
+
 static void test_index__refused_passages_hold_up_nothing(void **state)
 {
 	(void)state;
