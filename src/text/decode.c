@@ -94,6 +94,19 @@ static int decode_utf8(struct decoded *d, struct arena *a, const char *bytes,
 	return 0;
 }
 
+/* A NUL would end a C string, and a text of SQLite for other programs. */
+static void blank_nuls(struct decoded *d)
+{
+	char *t = (char *)d->text, *nul;
+	size_t i = 0;
+
+	while ((nul = memchr(t + i, '\0', d->len - i))) {
+		*nul = ' ';
+		i = (size_t)(nul - t) + 1;
+		d->warnings |= NOTE_NUL;
+	}
+}
+
 /* Makes line ends line feeds, in place: text only gets shorter. */
 static void unify_lines(struct decoded *d)
 {
@@ -163,7 +176,7 @@ int decode_text(struct decoded *d, struct arena *a, const char *bytes,
 	if (rc)
 		return rc;
 	if (memchr(d->text, '\0', d->len))
-		d->warnings |= NOTE_NUL;
+		blank_nuls(d);
 	if (memchr(d->text, '\r', d->len))
 		unify_lines(d);
 	count_lines(d);

@@ -5,7 +5,8 @@
  *   CR LF                LF; a CR alone is a line end only in a file that has
  *                        no LF at all (old Macintosh), else it stays a blank
  *   bytes that are not UTF-8, lone surrogates   U+FFFD, one for each byte
- *   NUL                  stays
+ *   NUL                  a space: a tail of them, as a crash leaves it, is no
+ *                        text
  *
  * So line numbers are those of the file on disk.
  */
@@ -21,7 +22,7 @@
 #define DECODE_MAX_BYTES ((size_t)1 << 30)
 
 struct decoded {
-	const char *text; /* in the arena, NUL behind it */
+	const char *text; /* in the arena, without NUL but the one behind it */
 	size_t len;
 	int lines; /* a line feed at the very end opens no line */
 	unsigned warnings; /* enum note_warning */

@@ -1,4 +1,4 @@
-/* Blank characters: ASCII white space, NUL, the ideographic space with which
+/* Blank characters: ASCII white space, NUL (of bytes not decoded), the ideographic space with which
  * Chinese paragraphs are indented, and the no-break space. */
 #ifndef TEXT_LINE_H
 #define TEXT_LINE_H

@@ -96,7 +96,7 @@ struct note_opts {
 #define NOTE_OPTS_DEFAULT { 400, 80, 100, false }
 
 struct note {
-	const char *text; /* decoded, valid UTF-8 (may hold NUL) */
+	const char *text; /* decoded, valid UTF-8 without NUL */
 	size_t len;
 	int line_count;
 	unsigned warnings;

@@ -58,7 +58,11 @@ static void test_note__drops_the_mark_and_replaces_bad_bytes(void **state)
 	cut_release(&c);
 	cut_bytes(&c, "a\0b\n", 4, NULL);
 	assert_int_equal(c.n.len, 4);
+	assert_memory_equal(c.n.text, "a b\n", 5);
 	assert_int_equal(c.n.warnings, NOTE_NUL);
+	cut_release(&c);
+	cut_bytes(&c, "- 前\0后\0\0\n", 12, NULL);
+	assert_string_equal(words_of(&c, 0), "前 后");
 	cut_release(&c);
 }
 
