@@ -5,7 +5,7 @@
 #   make try        set-up, build, then the example notes are indexed and asked
 #   make test       set-up, build, every test; ends with "N passed, N failed"
 #   make check      no warnings, lint, every test
-#   make unit NAME=text_term [MODS="base text"] [SAN=1]    one unit test, quickly
+#   make unit NAME=term [MODS="base text"] [SAN=1]    one unit test, quickly
 #   make install [PREFIX=/usr/local] [DESTDIR=]
 
 PREFIX ?= /usr/local

@@ -1,15 +1,30 @@
 #!/bin/sh
-# modules.sh FILE: the folders of src/ that FILE needs, by following includes.
+# modules.sh FILE: the folders of src/ that FILE needs, by following includes,
+# also through the headers that tests share. Who sees remem.h needs api behind
+# it; base, which has its error codes from there, does not.
 cd "$(dirname "$0")/.." || exit 1
 included() {
-	sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' "$@" 2>/dev/null | sort -u
+	sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' "$@" 2>/dev/null
+	grep -qs '^#include ["<]remem.h[">]' "$@" && echo api
 }
-found=$(included "$1")
-grep -q '^#include "remem.h"\|^#include <remem.h>' "$1" && found="$found base"
+# The test and the headers beside it, or one folder up, that it includes.
+files=$1
+while :; do
+	new=$(for f in $files; do
+		echo "$f"
+		for h in $(sed -n 's/^#include "\(\.\.\/\)\{0,1\}\([a-z_]*\.h\)".*/\2/p' "$f"); do
+			find test/unit/"$h" test/"$h" 2>/dev/null
+		done
+	done | sort -u)
+	[ "$new" != "$files" ] || break
+	files=$new
+done
+# shellcheck disable=SC2086
+found=$(included $files | sort -u)
 while :; do
 	new=$(for m in $found; do
 		echo "$m"
-		included src/"$m"/*.[ch]
+		[ "$m" = base ] || included src/"$m"/*.[ch]
 	done | sort -u)
 	[ "$new" != "$found" ] || break
 	found=$new

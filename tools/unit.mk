@@ -1,4 +1,4 @@
-# One unit test without building the rest: `make unit NAME=text_term`. Only the
+# One unit test without building the rest: `make unit NAME=term`. Only the
 # folders it needs are compiled: those named in MODS, else every folder whose
 # headers are included by the test and, from there on, by the folders found.
 # SAN=1 adds address and undefined sanitizers, SAN=thread the thread sanitizer.
@@ -6,7 +6,7 @@
 CC ?= cc
 src := test/unit/u_$(NAME).c
 ifeq ($(NAME),)
-$(error say which: make unit NAME=text_term)
+$(error say which: make unit NAME=term)
 endif
 mods := $(if $(strip $(MODS)),$(MODS),$(shell tools/modules.sh $(src)))
 comma := ,
