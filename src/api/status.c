@@ -1,5 +1,6 @@
 /* remem_status(): what is indexed, what is not and why; reads only. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/public.h"
@@ -127,6 +128,7 @@ static void put_files(struct json *j, const struct survey *s)
 
 struct warned {
 	struct json *j;
+	const struct source_list *list;
 	size_t shown;
 };
 
@@ -151,13 +153,29 @@ static void word_warnings(char out[200], unsigned warnings)
 					      n ? ", " : "", words[i].text);
 }
 
-/* Files of the index with something to say: bad bytes, skipped when read. */
+static int by_path(const void *path, const void *file)
+{
+	return strcmp(path, ((const struct source_file *)file)->path);
+}
+
+static bool listed(const struct source_list *l, const char *path)
+{
+	const struct source_file *f = !l->count ? NULL :
+		bsearch(path, l->files, l->count, sizeof(*l->files), by_path);
+
+	return f && f->skip;
+}
+
+/* Files of the index with something to say: bad bytes, skipped when read.
+ * Those that the walk skips are listed by put_files(). */
 static int put_warning(void *ctx, const struct store_file *f)
 {
 	struct warned *w = ctx;
 	char text[200];
 
 	word_warnings(text, f->warnings);
+	if (f->reason && listed(w->list, f->path))
+		return 0;
 	if ((f->reason || text[0]) && w->shown++ < SKIPS_MAX)
 		put_named(w->j, "path", f->path, "reason",
 			  f->reason ? f->reason : text);
@@ -166,7 +184,7 @@ static int put_warning(void *ctx, const struct store_file *f)
 
 static void put_warnings(struct json *j, struct survey *s)
 {
-	struct warned w = { j, 0 };
+	struct warned w = { j, &s->list, 0 };
 
 	json_key(j, "warnings");
 	json_arr(j);

@@ -51,6 +51,20 @@ static void put_plan(void *root)
 	putchar('\n');
 }
 
+/* What is left to do, in words. */
+static void put_rest(struct cli *c, void *root)
+{
+	void *v = yyjson_obj_get(root, "vectors");
+
+	if (json_str(root, "degraded", NULL))
+		cli_note(c, "not complete: not all vectors could be made");
+	else if (json_int(v, "pending", 0))
+		cli_note(c, "not complete; run it again to go on");
+	else
+		cli_note(c, "not complete: not all files could be read; "
+			 "remem status lists them");
+}
+
 static int show(struct cli *c, void *root)
 {
 	bool dry = json_bool(root, "dryRun", false);
@@ -82,7 +96,7 @@ static int show(struct cli *c, void *root)
 	       json_bool(root, "shared", false) ?
 		       ", by another process" : "");
 	if (rc == EXIT_PARTLY)
-		cli_note(c, "not complete; run it again to go on");
+		put_rest(c, root);
 	return rc;
 }
 

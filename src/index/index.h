@@ -57,7 +57,8 @@ struct index_report { /* in the arena given to index_run */
 	int64_t files, indexed, skipped, unchanged, added, changed, renamed,
 		removed, kept; /* kept: rows below unreadable folders */
 	int64_t chunks, passages;
-	int64_t vectors_done, vectors_cached, vectors_pending, vectors_refused;
+	int64_t vectors_done, vectors_cached, vectors_refused;
+	int64_t vectors_pending; /* 0 without an embedder */
 	int64_t tokens; /* dry run: to embed */
 	double price_usd; /* negative: unknown */
 	bool complete; /* nothing pending, nothing failed */

@@ -222,8 +222,8 @@ static void stat_entry(struct walker *w, struct entry *e,
 		return;
 	e->failed = true;
 	e->skip = arena_printf(w->a, "has %lld bytes, more than the %lld that "
-			       "maxFileBytes allows", (long long)st->st_size,
-			       (long long)max);
+			       "memorySearch.maxFileBytes allows",
+			       (long long)st->st_size, (long long)max);
 }
 
 /* A root that was declared is walked by itself; its link is no news. */

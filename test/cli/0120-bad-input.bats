@@ -21,6 +21,22 @@ setup() { begin; no_vectors; }
 	says "$output" memory/invalid.md
 }
 
+@test "a file that is too large is listed once, with what to do" {
+	truncate -s 1G memory/huge.md
+	run_split "$REMEM" index
+	[ "$status" = 3 ]
+	says "$output" 'memory/huge.md: has 1073741824 bytes'
+	says "$output" memorySearch.maxFileBytes
+	says "$output" ' 0 pending'
+	silent "$errors" 'run it again'
+	run_split "$REMEM" status --json
+	is '[s["path"] for s in d["skipped"]]' '["memory/huge.md"]'
+	is 'd["warnings"]' '[]'
+	run_split "$REMEM" search --json Berlin
+	is 'len(d["results"])' 1
+	is 'd["index"]["skipped"]' 1
+}
+
 @test "hostile names are indexed or listed" {
 	mkdir "memory/$(printf 'a\nb')"
 	echo '- Tegucigalpa' >"memory/$(printf 'a\nb')/c.md"
