@@ -74,13 +74,10 @@ static int collect(void *ctx, const struct term *t)
 }
 
 /* Forgets terms that are too common to connect, or stand only once. */
-static void keep_rare(struct links *l)
+static void keep_rare(struct links *l, int64_t most)
 {
-	int64_t most = l->w->info.chunks / RARE_SHARE;
 	int i, n = 0;
 
-	if (most < RARE_MIN)
-		most = RARE_MIN;
 	for (i = 0; i < l->count; i++) {
 		if (l->terms[i].df < 2 || l->terms[i].df > most)
 			continue;
@@ -159,7 +156,7 @@ static void lend(struct links *l)
 int link_all(struct work *w, struct remem_err *err)
 {
 	struct links *l = ARENA_NEW(w->a, struct links);
-	struct store_scored none;
+	int64_t most = w->info.chunks / RARE_SHARE;
 	int i, rc;
 
 	if (!l)
@@ -175,12 +172,12 @@ int link_all(struct work *w, struct remem_err *err)
 		return fail_nomem(err);
 	if (!l->count || w->o->mode == REMEM_MODE_VECTOR)
 		return 0;
-	/* A first look only for how common they are. */
-	rc = w->s->ops->text_pool(w->s, l->terms, l->count, w->set, 1, &none,
-				  &i, err);
+	if (most < RARE_MIN)
+		most = RARE_MIN;
+	rc = w->s->ops->text_df(w->s, l->terms, l->count, most, err);
 	if (rc)
 		return rc;
-	keep_rare(l);
+	keep_rare(l, most);
 	if (!l->count)
 		return 0;
 	if ((rc = add_linked(w, l, err)))

@@ -182,14 +182,24 @@ static bool copy_names(struct store_set *set, const struct store_filter *f)
 	return !f->project || (set->project = mem_strdup(f->project));
 }
 
+static bool asks_nothing(const struct store_filter *f)
+{
+	return !f->sources && !f->path && !f->tag && !f->origin &&
+	       !f->project && ((!f->after && !f->before) ||
+			       (f->after == DATE_NONE && f->before == DATE_NONE));
+}
+
 int sq_filter(struct store *store, const struct store_filter *f,
 	      struct store_set **out, struct remem_err *err)
 {
 	struct sq *s = sq_of(store);
-	struct store_set *set = mem_zalloc(sizeof(*set));
+	struct store_set *set;
 	int rc;
 
 	*out = NULL;
+	if (asks_nothing(f))
+		return 0;
+	set = mem_zalloc(sizeof(*set));
 	if (!set)
 		return fail_nomem(err);
 	set->store = s;

@@ -402,6 +402,7 @@ const struct store_ops store_backend_sqlite = {
 	.filter = sq_filter,
 	.filter_free = sq_filter_free,
 	.text_pool = sq_text_pool,
+	.text_df = sq_text_df,
 	.name_pool = sq_name_pool,
 	.vector_pool = sq_vector_pool,
 	.vector_scores = sq_vector_scores,

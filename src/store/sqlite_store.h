@@ -247,6 +247,8 @@ int sq_file_remove(struct store *st, int64_t id, struct remem_err *err);
 int sq_text_pool(struct store *st, struct store_term *terms, int n,
 		 const struct store_set *set, int k, struct store_scored *out,
 		 int *count, struct remem_err *err);
+int sq_text_df(struct store *st, struct store_term *terms, int n, int64_t most,
+	       struct remem_err *err);
 int sq_name_pool(struct store *st, const struct store_term *terms, int n,
 		 const struct store_set *set, int k, struct store_scored *out,
 		 int *count, struct remem_err *err);

@@ -139,7 +139,9 @@ static int vocabulary(struct sq *s, struct remem_err *err)
 	if (s->has_terms)
 		return 0;
 	rc = sq_exec(s, "CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms "
-		     "USING fts5vocab(main, postings, row)", err);
+		     "USING fts5vocab(main, postings, row);"
+		     "CREATE VIRTUAL TABLE IF NOT EXISTS temp.places "
+		     "USING fts5vocab(main, postings, instance)", err);
 	s->has_terms = !rc;
 	return rc;
 }
@@ -158,6 +160,30 @@ static int df_exact(struct sq *s, struct store_term *t, struct remem_err *err)
 		rc = 0;
 	}
 	return rc;
+}
+
+int sq_text_df(struct store *store, struct store_term *terms, int n,
+	       int64_t most, struct remem_err *err)
+{
+	struct sq *s = sq_of(store);
+	sqlite3_stmt *st;
+	int rc = sq_op_begin(s, err);
+
+	if (rc)
+		return rc;
+	if (!(rc = vocabulary(s, err)))
+		rc = sq_get(s, S_VOCAB_MOST, &st, err);
+	for (int i = 0; rc >= 0 && i < n; i++) {
+		terms[i].df = 0;
+		sq_bind_text(st, 1, terms[i].text);
+		sqlite3_bind_int64(st, 2, most + 1);
+		if ((rc = sq_step(s, st, err)) > 0) {
+			terms[i].df = sqlite3_column_int64(st, 0);
+			sqlite3_reset(st);
+		}
+	}
+	sq_op_end(s);
+	return rc < 0 ? rc : 0;
 }
 
 static int df_of(struct gather *g, struct store_term *t, struct remem_err *err)

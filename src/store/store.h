@@ -246,6 +246,7 @@ struct store_ops {
 			  struct remem_err *err);
 
 	/* -- search */
+	/* *set NULL: everything passes. */
 	int (*filter)(struct store *s, const struct store_filter *f,
 		      struct store_set **out, struct remem_err *err);
 	void (*filter_free)(struct store_set *set);
@@ -259,6 +260,9 @@ struct store_ops {
 			 const struct store_set *set, int k,
 			 struct store_scored *out, int *count,
 			 struct remem_err *err);
+	/* Fills df of every term, counted no further than most + 1. */
+	int (*text_df)(struct store *s, struct store_term *terms, int n,
+		       int64_t most, struct remem_err *err);
 	/*
 	 * Files whose name, path, title or aliases hold the terms: share of
 	 * the terms' idf covered by the name, best first.
