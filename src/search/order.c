@@ -169,7 +169,7 @@ static void supersede(struct work *w, int n)
  * nothing: it takes a place. */
 static float penalty(float alike)
 {
-	return alike >= REPEAT_COSINE ? REPEAT_PENALTY : alike;
+	return alike >= REPEAT_COSINE ? REPEAT_PENALTY : alike * alike;
 }
 
 /* Maximal marginal relevance; the order is kept to the end. */
