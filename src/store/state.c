@@ -138,14 +138,55 @@ static int check_version(struct state *s, bool read_only, struct remem_err *err)
 				s->path) : make_schema(s, err);
 }
 
-static int open_db(struct state *s, bool read_only, struct remem_err *err)
+/* The path as an address that SQLite opens without making files beside it. */
+static void add_still(struct buf *b, const char *path)
 {
-	int flags = read_only ? SQLITE_OPEN_READONLY :
-		    SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+	buf_adds(b, path[0] == '/' ? "file://" : "file:");
+	for (const char *p = path; *p; p++) {
+		unsigned char c = (unsigned char)*p;
+
+		if (c == '/' || (c >= '0' && c <= '9') ||
+		    (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
+			buf_addc(b, (char)c);
+		else
+			buf_addf(b, "%%%02X", c);
+	}
+	buf_adds(b, "?immutable=1");
+}
+
+/*
+ * A reader would make the files of the log and could not remove them. Without
+ * a log nobody has the database open, and all is in the one file.
+ */
+static int open_reader(struct state *s, struct remem_err *err)
+{
+	int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX;
+	struct buf b = BUF_INIT(0);
 	int rc;
 
-	if (sqlite3_open_v2(s->path, &s->db, flags | SQLITE_OPEN_NOMUTEX,
-			    NULL)) {
+	buf_addf(&b, "%s-wal", s->path);
+	if (!(rc = buf_check(&b, err)) && !file_exists(buf_str(&b))) {
+		buf_reset(&b);
+		add_still(&b, s->path);
+		flags |= SQLITE_OPEN_URI;
+	} else {
+		buf_reset(&b);
+		buf_adds(&b, s->path);
+	}
+	if (!rc && !(rc = buf_check(&b, err)))
+		rc = sqlite3_open_v2(buf_str(&b), &s->db, flags, NULL);
+	buf_release(&b);
+	return rc;
+}
+
+static int open_db(struct state *s, bool read_only, struct remem_err *err)
+{
+	int rc = read_only ? open_reader(s, err) :
+		 sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE |
+				 SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
+				 NULL);
+
+	if (rc) {
 		if (!s->db)
 			return fail_nomem(err);
 		return read_only && !file_exists(s->path) ?

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,6 +151,61 @@ static void test_state__ledger_counts_the_local_day(void **state)
 	assert_int_equal(state_ledger_tokens_today(s, &n, &err), 0);
 	assert_int_equal(n, 0);
 	clock_set(-1);
+	state_close(s);
+	place_remove(&p);
+}
+
+/* How many entries a folder has, "." and ".." included. */
+static int entries(const char *path)
+{
+	struct dirent *e;
+	DIR *d = opendir(path);
+	int n = 0;
+
+	assert_non_null(d);
+	while ((e = readdir(d)))
+		n++;
+	closedir(d);
+	return n;
+}
+
+static void expect_read(struct place *p, const char *uuid, const char *want)
+{
+	struct arena a = ARENA_INIT;
+	uint64_t dev, inode;
+	struct remem_err err;
+	const char *path;
+	struct state *s;
+
+	assert_int_equal(state_open(&s, p->state, uuid, true, &err), 0);
+	assert_int_equal(state_workspace(s, &a, &path, &dev, &inode, &err), 0);
+	assert_string_equal(path, want);
+	state_close(s);
+	arena_release(&a);
+}
+
+static void test_state__a_reader_leaves_no_file(void **state)
+{
+	static const char odd[] = "50% #备忘?x=1";
+	struct remem_err err;
+	struct state *s;
+	struct place p;
+	char dir[900];
+
+	(void)state;
+	place_make(&p);
+	snprintf(dir, sizeof(dir), "%s/%s", p.state, odd);
+	assert_int_equal(state_open(&s, p.state, odd, true, &err),
+			 REMEM_ENOTFOUND);
+	assert_int_equal(state_open(&s, p.state, odd, false, &err), 0);
+	assert_int_equal(state_set_workspace(s, "/笔记", 1, 2, &err), 0);
+	state_close(s);
+	expect_read(&p, odd, "/笔记");
+	assert_int_equal(entries(dir), 3);
+	/* While another writes, what it wrote is read. */
+	assert_int_equal(state_open(&s, p.state, odd, false, &err), 0);
+	assert_int_equal(state_set_workspace(s, "/b", 3, 4, &err), 0);
+	expect_read(&p, odd, "/b");
 	state_close(s);
 	place_remove(&p);
 }
