@@ -138,16 +138,27 @@ setup() { begin; no_vectors; }
 }
 
 @test "an unreadable folder keeps its rows and is told" {
-	[ "$(id -u)" != 0 ] || skip "root reads everything"
+	needs_permissions
 	mkdir memory/deep
 	echo '- Ljubljana' >memory/deep/a.md
+	echo '- 卢布尔雅那' >memory/closed.md
 	"$REMEM" index
-	chmod 0 memory/deep
-	run_split "$REMEM" search --json Ljubljana
-	is 'len(d["results"])' 1
-	run_split "$REMEM" doctor --json
-	chmod 755 memory/deep
+	chmod 0 memory/deep memory/closed.md
+	run_split as_user "$REMEM" index --json
+	[ "$status" = 3 ]
+	is '[s["path"] for s in d["skips"]]' '["memory/deep/", "memory/closed.md"]'
+	for word in Ljubljana 卢布尔雅那; do
+		run_split as_user "$REMEM" search --json $word
+		is 'len(d["results"])' 1
+	done
+	run_split as_user "$REMEM" status
+	says "$output" 'memory/deep/: cannot be read: permission denied'
+	run_split as_user "$REMEM" doctor --json
+	[ "$status" = 1 ]
 	is 'd["ok"]' false
+	chmod 755 memory/deep memory/closed.md
+	run_split "$REMEM" index --json
+	is 'd["complete"]' true
 }
 
 @test "a workspace that vanishes meanwhile is an error with words" {

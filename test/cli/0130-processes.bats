@@ -59,15 +59,24 @@ for i in range(300):
 }
 
 @test "a read-only place for the index answers and says it is old" {
-	[ "$(id -u)" != 0 ] || skip "root writes everywhere"
+	needs_permissions
 	"$REMEM" index
 	chmod -R a-w "$HOME/.cache" "$HOME/.local"
 	echo '- Zagreb' >memory/new.md
-	run_split "$REMEM" search --json Berlin
-	chmod -R u+w "$HOME/.cache" "$HOME/.local"
+	picture "$HOME" >../before
+	run_split as_user "$REMEM" search --json Berlin
 	[ "$status" = 0 ]
 	is 'len(d["results"])' 1
 	is 'd["stale"]' true
+	run_split as_user "$REMEM" status --json
+	is 'd["stale"]' true
+	is 'd["disk"]["changed"]' 1
+	run_split as_user "$REMEM" index --json
+	[ "$status" = 1 ]
+	is 'd["ok"]' false
+	picture "$HOME" >../after
+	diff ../before ../after
+	chmod -R u+w "$HOME/.cache" "$HOME/.local"
 }
 
 @test "an unwritable temporary folder does not matter" {
