@@ -168,10 +168,14 @@ static int open_published(struct sq *s, struct remem_err *err)
 
 static int make_generation(struct sq *s, struct remem_err *err)
 {
-	int64_t gen = gen_highest(s->dir) + 1;
-	int rc = set_generation(s, gen, err);
+	int64_t gen = gen_highest(s->dir);
+	int rc;
 
-	if (rc || (rc = dir_make(s->gen_dir, 0700, err)))
+	do { /* a folder that could not be listed hides what is there */
+		if ((rc = set_generation(s, ++gen, err)))
+			return rc;
+	} while (file_exists(s->gen_dir));
+	if ((rc = dir_make(s->gen_dir, 0700, err)))
 		return rc;
 	file_fault_step();
 	if ((rc = open_writer(s, true, err)))
