@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "api/public.h"
@@ -116,6 +117,17 @@ static const char *existing(struct arena *a, const char *path)
 	return path;
 }
 
+/* Less than an index of a few thousand notes takes. */
+#define LOW_BYTES (16 << 20)
+
+static bool is_low(const char *path)
+{
+	struct statvfs v;
+
+	return path && !statvfs(path, &v) &&
+	       (double)v.f_bavail * (double)v.f_frsize < LOW_BYTES;
+}
+
 static void check_folder(struct doctor *d, const char *name, const char *path)
 {
 	const char *there = existing(&d->s.a, path);
@@ -127,6 +139,10 @@ static void check_folder(struct doctor *d, const char *name, const char *path)
 		say(d, name, d->s.r->read_only ? WARNING : ERROR, false,
 		    arena_printf(&d->s.a, "'%s' cannot be written", there),
 		    "give yourself the permission, or work with --read-only");
+	else if (is_low(there))
+		say(d, name, WARNING, false,
+		    arena_printf(&d->s.a, "the disk of '%s' is nearly full",
+				 there), "make room on it");
 	else
 		say(d, name, OK, false, path, NULL);
 }

@@ -165,8 +165,13 @@ static int begin_check(struct refresh *y, struct remem *r, struct arena *a,
 	int rc;
 
 	if (y->never ||
-	    !settings_bool(&r->settings, "memorySearch.sync.onSearch"))
+	    !settings_bool(&r->settings, "memorySearch.sync.onSearch")) {
+		/* No look at the disk, but one at whether a run ever ended. */
+		if (!r->ops->meta_get(r->store, a, "indexed_at_ms"))
+			behind(y, a, "the index is not complete yet; "
+			       "run: remem index");
 		return 0;
+	}
 	rc = r->ops->info(r->store, &info, &why);
 	if (rc == REMEM_ECORRUPT)
 		return refresh_rebuild(y, r, a, err);

@@ -45,10 +45,14 @@ static int code_of(int rc)
 
 int sq_fail(struct sq *s, const char *what, struct remem_err *err)
 {
-	int rc = code_of(sqlite3_extended_errcode(s->db));
+	int code = sqlite3_extended_errcode(s->db), rc = code_of(code);
+	bool full = (code & 0xff) == SQLITE_FULL;
 
 	if (rc == REMEM_ENOMEM)
 		return fail_nomem(err);
+	/* Also a statement that only reads may have to write. */
+	if (full)
+		what = "write";
 	fail(err, rc, "cannot %s the index '%s': %s", what, s->db_path,
 	     sqlite3_errmsg(s->db));
 	if (rc == REMEM_ECORRUPT) {
@@ -56,6 +60,8 @@ int sq_fail(struct sq *s, const char *what, struct remem_err *err)
 		fail_action(err, "run: remem index --force");
 	} else if (rc == REMEM_EPERM) {
 		fail_action(err, "make the folder '%s' writable", s->dir);
+	} else if (full) {
+		fail_action(err, "make room on the disk, then: remem index");
 	}
 	return rc;
 }

@@ -45,6 +45,8 @@ static int db_fail(struct state *s, const char *what, struct remem_err *err)
 	if (rc == REMEM_ECORRUPT)
 		fail_action(err, "it holds what notes cannot give back: put a "
 			    "copy from a dump in its place, or move it away");
+	else if (code == SQLITE_FULL)
+		fail_action(err, "make room on the disk");
 	return rc;
 }
 

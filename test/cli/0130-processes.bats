@@ -79,6 +79,87 @@ for i in range(300):
 	chmod -R u+w "$HOME/.cache" "$HOME/.local"
 }
 
+many_facts() {
+	python3 -c '
+for i in range(150):
+    with open("memory/n%d.md" % i, "w") as f:
+        for j in range(100):
+            f.write("- fact %d of %d word%d, 第 %d 条\n" % (i, j, i * j, j))'
+}
+
+# What is there answers, and is whole when there is room again.
+after_full() {
+	[ "$status" = 1 ]
+	is 'd["ok"]' false
+	[ "$(json 'd["error"]["action"]')" != '' ]
+	run_split "$REMEM" search --json Berlin
+	[ "$status" = 0 ]
+	is 'len(d["results"])' 1
+	is 'd["stale"]' true
+	[ "$(sha256sum MEMORY.md memory/*)" = "$notes" ]
+}
+
+@test "a full disk costs what does not fit" {
+	unshare -m true 2>/dev/null || skip "no mounts here"
+	mkdir ../small
+	export -f many_facts after_full run_split is json says
+	export BATS_TEST_TMPDIR REMEM
+	unshare -m bash -e <<-'END'
+	mount -t tmpfs -o size=1500k tmpfs ../small
+	export XDG_CACHE_HOME=$PWD/../small
+	"$REMEM" index >/dev/null
+	many_facts
+	notes=$(sha256sum MEMORY.md memory/*)
+	run_split "$REMEM" index --json
+	after_full
+	says "$(json 'd["message"]')" 'disk is full'
+	run_split "$REMEM" doctor
+	says "$output" 'nearly full'
+	mount -o remount,size=100m ../small
+	run_split "$REMEM" index --json
+	is 'd["complete"]' true
+	run_split "$REMEM" status --deep --json
+	is 'd["check"]["ok"]' true
+	END
+}
+
+@test "a file of the index that may not grow costs what does not fit" {
+	"$REMEM" index
+	many_facts
+	notes=$(sha256sum MEMORY.md memory/*)
+	trap '' XFSZ
+	(
+		ulimit -f 600
+		run_split "$REMEM" index --json
+		[ "$status" = 1 ]
+		is 'd["ok"]' false
+		run_split "$REMEM" search --json Berlin
+		is 'len(d["results"])' 1
+		is 'd["stale"]' true
+	)
+	[ "$(sha256sum MEMORY.md memory/*)" = "$notes" ]
+	run_split "$REMEM" index --json
+	is 'd["complete"]' true
+	run_split "$REMEM" status --deep --json
+	is 'd["check"]["ok"]' true
+}
+
+@test "an index whose first run never ended says so also without a look" {
+	many_facts
+	trap '' XFSZ
+	(
+		ulimit -f 600
+		run_split "$REMEM" index --json
+		[ "$status" = 1 ]
+	)
+	run_split "$REMEM" search --no-sync --json Berlin
+	is 'd["stale"]' true
+	says "$(json 'd["message"]')" 'remem index'
+	"$REMEM" index
+	run_split "$REMEM" search --no-sync --json Berlin
+	is 'd["stale"]' false
+}
+
 @test "an unwritable temporary folder does not matter" {
 	run_split env TMPDIR=/nonexistent "$REMEM" index --force --json
 	[ "$status" = 0 ]
