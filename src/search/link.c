@@ -24,6 +24,7 @@ struct links {
 	float parent[MAX_LINKS]; /* relevance of the best that holds it */
 	bool identifier[MAX_LINKS];
 	int64_t from[MAX_LINKS]; /* passage that it came from */
+	uint64_t marks[4]; /* bits of the terms: most others end there */
 	int count;
 	const struct cand *at; /* parent being cut, or candidate looked at */
 	float found, strength;
@@ -38,6 +39,32 @@ static bool in_query(const struct work *w, const struct term *t)
 		    !memcmp(w->q.terms[i].text, t->text, t->len))
 			return true;
 	return false;
+}
+
+static unsigned mark_of(const char *text, uint32_t len)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	return (s[0] * 5u + s[len / 2] * 17u + s[len - 1] * 3u + len) & 255;
+}
+
+static void mark_links(struct links *l)
+{
+	int i;
+
+	memset(l->marks, 0, sizeof(l->marks));
+	for (i = 0; i < l->count; i++) {
+		unsigned m = mark_of(l->terms[i].text, l->lens[i]);
+
+		l->marks[m / 64] |= (uint64_t)1 << (m % 64);
+	}
+}
+
+static bool may_link(const struct links *l, const struct term *t)
+{
+	unsigned m = t->len ? mark_of(t->text, t->len) : 0;
+
+	return l->marks[m / 64] >> (m % 64) & 1;
 }
 
 static int find_link(const struct links *l, const struct term *t)
@@ -125,7 +152,7 @@ static int add_linked(struct work *w, struct links *l, struct remem_err *err)
 static int look(void *ctx, const struct term *t)
 {
 	struct links *l = ctx;
-	int i = find_link(l, t);
+	int i = may_link(l, t) ? find_link(l, t) : -1;
 	float x;
 
 	if (i < 0 || l->from[i] == l->at->p->id)
@@ -143,6 +170,7 @@ static void lend(struct links *l)
 	struct work *w = l->w;
 	int i;
 
+	mark_links(l);
 	for (i = 0; i < w->cand_count; i++) {
 		struct cand *c = &w->cands[i];
 

@@ -27,8 +27,18 @@
 #define POSTINGS_MAX 400000
 #define MATCH_BYTES (2 * TERM_MAX_BYTES + 8)
 
+struct span { /* of gather.ids */
+	size_t first, count;
+};
+
 struct gather {
 	struct sq *s;
+	const struct store_term *terms;
+	/* What stands for a prefix is merged by FTS5 at each asking, which
+	 * costs more than reading: it is asked once, and kept. */
+	struct span *kept; /* by term */
+	int64_t *ids;
+	size_t id_count, id_cap;
 	const struct store_set *set;
 	const struct map_entry *rows;
 	size_t row_count;
@@ -80,7 +90,27 @@ static void add(struct gather *g, size_t chunk, float v)
 	}
 }
 
-/* Reads one list; *count is how long it was. idf 0 only counts. */
+static void add_id(struct gather *g, int64_t id, double tf, float idf)
+{
+	const struct map_entry *e;
+
+	if (id <= 0 || (size_t)id >= g->row_count)
+		return;
+	e = &g->rows[id];
+	if (!e->file || (g->set && !set_has_chunk(g->set, g->s, id)))
+		return;
+	add(g, (size_t)id, idf * weight_of(g, e->terms, tf));
+}
+
+static bool keep_id(struct gather *g, int64_t id)
+{
+	if (!mem_grow(&g->ids, &g->id_cap, g->id_count + 1, sizeof(*g->ids)))
+		return false;
+	g->ids[g->id_count++] = id;
+	return true;
+}
+
+/* Reads one list; *count is how long it was. idf 0 only keeps it. */
 static int read_list(struct gather *g, const char *match, double tf, float idf,
 		     int64_t *count, struct remem_err *err)
 {
@@ -93,18 +123,26 @@ static int read_list(struct gather *g, const char *match, double tf, float idf,
 	sq_bind_text(st, 1, match);
 	while (*count <= g->budget && (rc = sq_step(g->s, st, err)) > 0) {
 		int64_t id = sqlite3_column_int64(st, 0);
-		const struct map_entry *e;
 
 		++*count;
-		if (id <= 0 || (size_t)id >= g->row_count || idf <= 0)
-			continue;
-		e = &g->rows[id];
-		if (!e->file || (g->set && !set_has_chunk(g->set, g->s, id)))
-			continue;
-		add(g, (size_t)id, idf * weight_of(g, e->terms, tf));
+		if (idf > 0) {
+			add_id(g, id, tf, idf);
+		} else if (!keep_id(g, id)) {
+			rc = fail_nomem(err);
+			break;
+		}
 	}
 	sqlite3_reset(st);
 	return rc < 0 ? rc : 0;
+}
+
+static void read_kept(struct gather *g, const struct store_term *t)
+{
+	const struct span *k = &g->kept[t - g->terms];
+
+	for (size_t i = 0; i < k->count; i++)
+		add_id(g, g->ids[k->first + i], 1, t->idf * t->weight);
+	g->budget -= t->df;
 }
 
 static int read_term(struct gather *g, const struct store_term *t,
@@ -117,10 +155,12 @@ static int read_term(struct gather *g, const struct store_term *t,
 	int64_t count = t->df;
 	int rc;
 
+	if (t->prefix) {
+		read_kept(g, t);
+		return 0;
+	}
 	for (size_t i = 0; i < ARRAY_LEN(class) && count > 0; i++) {
-		if (i && t->prefix)
-			break;
-		sq_match_text(match, sizeof(match), t->text, t->prefix,
+		sq_match_text(match, sizeof(match), t->text, false,
 			      class[i].byte);
 		if ((rc = read_list(g, match, class[i].tf, t->idf * t->weight,
 				    &count, err)))
@@ -188,7 +228,9 @@ int sq_text_df(struct store *store, struct store_term *terms, int n,
 
 static int df_of(struct gather *g, struct store_term *t, struct remem_err *err)
 {
+	struct span *k = &g->kept[t - g->terms];
 	char match[MATCH_BYTES];
+	int rc;
 
 	t->df = 0;
 	if (!t->text[0])
@@ -196,7 +238,10 @@ static int df_of(struct gather *g, struct store_term *t, struct remem_err *err)
 	if (!t->prefix)
 		return df_exact(g->s, t, err);
 	sq_match_text(match, sizeof(match), t->text, true, '\0');
-	return read_list(g, match, 1, 0, &t->df, err);
+	k->first = g->id_count;
+	rc = read_list(g, match, 1, 0, &t->df, err);
+	k->count = g->id_count - k->first;
+	return rc;
 }
 
 static int fill_idf(struct gather *g, struct store_term *terms, int n,
@@ -290,6 +335,7 @@ static int take_best(const struct gather *g, struct store_scored *out, int k,
 }
 
 static int gather_init(struct gather *g, struct sq *s,
+		       const struct store_term *terms, int n,
 		       const struct store_set *set, struct remem_err *err)
 {
 	int rc;
@@ -297,6 +343,8 @@ static int gather_init(struct gather *g, struct sq *s,
 	if ((rc = map_load(s, err)) || (rc = sq_counts_load(s, err)))
 		return rc;
 	g->s = s;
+	g->terms = terms;
+	g->kept = mem_zarray((size_t)n + 1, sizeof(*g->kept));
 	g->set = set;
 	g->rows = s->map.rows;
 	g->row_count = s->map.top;
@@ -307,7 +355,16 @@ static int gather_init(struct gather *g, struct sq *s,
 	g->score = mem_zarray(g->row_count + 1, sizeof(*g->score));
 	g->best = mem_zarray(g->row_count + 1, sizeof(*g->best));
 	g->group = mem_zarray(g->row_count + 1, sizeof(*g->group));
-	return g->score && g->best && g->group ? 0 : fail_nomem(err);
+	return g->kept && g->score && g->best && g->group ? 0 : fail_nomem(err);
+}
+
+static void gather_release(struct gather *g)
+{
+	mem_free(g->kept);
+	mem_free(g->ids);
+	mem_free(g->score);
+	mem_free(g->best);
+	mem_free(g->group);
 }
 
 int sq_text_pool(struct store *store, struct store_term *terms, int n,
@@ -323,7 +380,7 @@ int sq_text_pool(struct store *store, struct store_term *terms, int n,
 	*count = 0;
 	if ((rc = sq_op_begin(s, err)))
 		return rc;
-	if ((rc = gather_init(&g, s, set, err)))
+	if ((rc = gather_init(&g, s, terms, n, set, err)))
 		goto out;
 	chunks = s->counts[C_CHUNKS];
 	if ((rc = fill_idf(&g, terms, n, chunks, err)))
@@ -337,8 +394,6 @@ int sq_text_pool(struct store *store, struct store_term *terms, int n,
 out:
 	sq_op_end(s);
 	mem_free(order);
-	mem_free(g.score);
-	mem_free(g.best);
-	mem_free(g.group);
+	gather_release(&g);
 	return rc;
 }
