@@ -49,7 +49,7 @@ static int load_rows(struct plan *p, struct arena *a, struct store *s,
 		     struct remem_err *err)
 {
 	struct loader ld = { a, NULL, 0, 0 };
-	int rc = s ? s->ops->files_each(s, load_row, &ld, err) : 0;
+	int rc = s ? s->ops->file_stamps(s, load_row, &ld, err) : 0;
 
 	if (a->failed)
 		return fail_nomem(err);

@@ -7,7 +7,7 @@
 
 #include "source/source.h"
 
-#define STAMP_HEX 65
+#define STAMP_HEX 33
 
 /*
  * Whether a later write to a file with this change time must give it another
@@ -17,8 +17,10 @@
 bool stamp_settle(int64_t ctime_ns, int *budget_ms);
 
 /*
- * SHA-256 in hexadecimal over what a walk found: all paths, stamps, reasons.
- * Files that were gone when they were read are left out.
+ * 128 bits in hexadecimal over what a walk found: all paths, stamps, reasons.
+ * Files that were gone when they were read are left out. Guards against
+ * chance, not against somebody who can set change times; another version's
+ * digest differs, which costs one comparison file by file.
  */
 void stamp_digest(char hex[STAMP_HEX], const struct source_list *l);
 

@@ -27,16 +27,15 @@ enum file_column { /* as FILE_COLUMNS */
 	F_PASSAGES
 };
 
-void sq_file_row(struct store_file *f, struct arena *a, sqlite3_stmt *st)
+/* The columns up to the hash, without the texts among them. */
+static void file_numbers(struct store_file *f, sqlite3_stmt *st)
 {
 	const void *hash = sqlite3_column_blob(st, F_HASH);
 
 	memset(f, 0, sizeof(*f));
 	f->id = sqlite3_column_int64(st, F_ID);
-	f->path = sq_col_text(a, st, F_PATH);
 	f->source = (enum store_source)sqlite3_column_int(st, F_SOURCE);
 	f->skipped = sqlite3_column_int(st, F_SKIPPED);
-	f->reason = sq_col_text(a, st, F_REASON);
 	f->curated = sqlite3_column_int(st, F_CURATED);
 	f->undated_reference = sqlite3_column_int(st, F_UNDATED);
 	f->dev = (uint64_t)sqlite3_column_int64(st, F_DEV);
@@ -46,6 +45,13 @@ void sq_file_row(struct store_file *f, struct arena *a, sqlite3_stmt *st)
 	f->ctime_ns = sqlite3_column_int64(st, F_CTIME);
 	if (hash && sqlite3_column_bytes(st, F_HASH) == SHA256_BYTES)
 		memcpy(f->hash, hash, SHA256_BYTES);
+}
+
+void sq_file_row(struct store_file *f, struct arena *a, sqlite3_stmt *st)
+{
+	file_numbers(f, st);
+	f->path = sq_col_text(a, st, F_PATH);
+	f->reason = sq_col_text(a, st, F_REASON);
 	f->date = sq_col_date(st, F_DATE);
 	f->title = sq_col_text(a, st, F_TITLE);
 	f->tags = sq_col_text(a, st, F_TAGS);
@@ -114,6 +120,33 @@ int sq_files_each(struct store *store,
 out:
 	sq_op_end(s);
 	arena_release(&a);
+	return rc;
+}
+
+int sq_file_stamps(struct store *store,
+		   int (*fn)(void *ctx, const struct store_file *f), void *ctx,
+		   struct remem_err *err)
+{
+	struct sq *s = sq_of(store);
+	struct store_file f;
+	sqlite3_stmt *st;
+	int rc;
+
+	if ((rc = sq_op_begin(s, err)))
+		return rc;
+	if (!(rc = sq_get(s, S_FILE_STAMPS, &st, err))) {
+		while ((rc = sq_step(s, st, err)) > 0) {
+			file_numbers(&f, st);
+			f.path = (const char *)sqlite3_column_text(st, F_PATH);
+			f.reason = (const char *)sqlite3_column_text(st,
+								     F_REASON);
+			rc = f.path ? fn(ctx, &f) : fail_nomem(err);
+			if (rc)
+				break;
+		}
+		sqlite3_reset(st);
+	}
+	sq_op_end(s);
 	return rc;
 }
 

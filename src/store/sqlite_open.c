@@ -391,6 +391,7 @@ const struct store_ops store_backend_sqlite = {
 	.meta_set = sq_meta_set,
 	.meta_get = sq_meta_get,
 	.files_each = sq_files_each,
+	.file_stamps = sq_file_stamps,
 	.file_get = sq_file_get,
 	.file_find = sq_file_find,
 	.fingerprint = sq_fingerprint,

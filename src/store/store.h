@@ -200,6 +200,12 @@ struct store_ops {
 	int (*files_each)(struct store *s,
 			  int (*fn)(void *ctx, const struct store_file *f),
 			  void *ctx, struct remem_err *err);
+	/* What tells whether files have changed, in no order: of f id, path,
+	 * source, skipped, reason, curated, dev, inode, size, both times and
+	 * hash, borrowed for the call. */
+	int (*file_stamps)(struct store *s,
+			   int (*fn)(void *ctx, const struct store_file *f),
+			   void *ctx, struct remem_err *err);
 	int (*file_get)(struct store *s, struct arena *a, int64_t id,
 			struct store_file *out, bool *found,
 			struct remem_err *err);
