@@ -16,7 +16,7 @@
 #define RULE_COSINE 0.15f
 #define RULE_SHARE 0.6f
 /* Less alike, but as good an answer as the older one. */
-#define CLOSE_COSINE 0.3f
+#define CLOSE_COSINE 0.4f
 #define CLOSE_SHARE 0.9f
 #define SUPERSEDE_AMONG 20
 /* Only what could be the answer is worth replacing: this share of the best. */

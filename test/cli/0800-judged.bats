@@ -71,7 +71,7 @@ print(hit["citation"], hit["snippet"])'
 		}
 		asked=$((asked + 1))
 	done <<-'END'
-	where is the spare key to the pump house	memory/projects/青禾试点.md	备用钥匙
+	which voltage do the solenoid valves need	memory/projects/青禾试点.md	电磁阀
 	why is there no phone app	memory/决定.md	不做手机应用
 	数据库查询变慢的原因是什么	memory/2026-06-04.md	missing index
 	女儿对什么过敏	MEMORY.md	hazelnuts
