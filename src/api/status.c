@@ -5,6 +5,7 @@
 
 #include "api/public.h"
 #include "api/survey.h"
+#include "text/window.h"
 
 #define SKIPS_MAX 1000
 
@@ -36,6 +37,7 @@ static void put_index(struct json *j, const struct survey *s)
 	json_kint(j, "chunks", i->chunks);
 	json_kint(j, "passages", i->passages);
 	json_kint(j, "embedded", i->embedded);
+	json_kint(j, "refused", i->refused);
 	json_kint(j, "generation", i->generation);
 	json_ktime(j, "indexedAt", i->indexed_at_ms);
 	json_end(j);
@@ -197,6 +199,35 @@ static void put_warnings(struct json *j, struct survey *s)
 	json_arr_end(j);
 }
 
+struct refusals {
+	struct json *j;
+	struct arena *a;
+	size_t shown;
+};
+
+static int put_refusal(void *ctx, const char *path, int line_first,
+		       int line_last, const char *reason)
+{
+	struct refusals *r = ctx;
+
+	put_named(r->j, "citation", citation_format(r->a, path, line_first,
+						    line_last),
+		  "reason", reason ? reason : "not known");
+	return ++r->shown == SKIPS_MAX;
+}
+
+/* What the provider would not take: found by its words alone. */
+static void put_refused(struct json *j, struct survey *s)
+{
+	struct refusals r = { j, &s->a, 0 };
+
+	json_key(j, "refused");
+	json_arr(j);
+	if (s->have_index && s->info.refused)
+		s->r->ops->refused_each(s->r->store, put_refusal, &r, NULL);
+	json_arr_end(j);
+}
+
 static void put_probe(struct json *j, struct survey *s)
 {
 	struct remem_err why = { 0 };
@@ -261,6 +292,7 @@ static void put_all(struct json *j, struct survey *s, int deep)
 	json_kstr(j, "problem", survey_problem(s));
 	put_files(j, s);
 	put_warnings(j, s);
+	put_refused(j, s);
 	put_settings(j, r);
 	if (deep) {
 		put_probe(j, s);

@@ -46,6 +46,8 @@ static void put_vectors(yyjson_val *root)
 		       json_str(root, "provider", ""),
 		       json_str(root, "model", "?"), num(i, "embedded"),
 		       num(i, "pending"));
+		if (num(i, "refused"))
+			printf(", %lld refused", num(i, "refused"));
 	}
 	putchar('\n');
 }
@@ -120,6 +122,7 @@ static int show(struct cli *c, void *root)
 	put_settings(root);
 	put_list(root, "skipped", "path", "reason");
 	put_list(root, "warnings", "path", "reason");
+	put_list(root, "refused", "citation", "reason");
 	put_list(root, "roots", "path", "problem");
 	put_deep(root);
 	if (problem) {

@@ -382,3 +382,31 @@ int sq_vector_refused(struct store *store, int fp, int64_t passage,
 		return rc;
 	return set_slot(s, f->state, passage, old, SLOT_REFUSED, err);
 }
+
+int sq_refused_each(struct store *store,
+		    int (*fn)(void *ctx, const char *path, int line_first,
+			      int line_last, const char *reason), void *ctx,
+		    struct remem_err *err)
+{
+	struct sq *s = sq_of(store);
+	sqlite3_stmt *st;
+	int rc;
+
+	if ((rc = sq_op_begin(s, err)))
+		return rc;
+	if ((rc = sq_get(s, S_REFUSED_ALL, &st, err)))
+		goto out;
+	while ((rc = sq_step(s, st, err)) > 0) {
+		const char *path = (const char *)sqlite3_column_text(st, 0);
+		const char *reason = (const char *)sqlite3_column_text(st, 3);
+
+		rc = path ? fn(ctx, path, sqlite3_column_int(st, 1),
+			       sqlite3_column_int(st, 2), reason) : 0;
+		if (rc)
+			break;
+	}
+	sqlite3_reset(st);
+out:
+	sq_op_end(s);
+	return rc;
+}

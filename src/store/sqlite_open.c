@@ -402,6 +402,7 @@ const struct store_ops store_backend_sqlite = {
 	.vectors_have = sq_vectors_have,
 	.vectors_put = sq_vectors_put,
 	.vector_refused = sq_vector_refused,
+	.refused_each = sq_refused_each,
 	.means = sq_means,
 	.vector_get = sq_vector_get,
 	.filter = sq_filter,

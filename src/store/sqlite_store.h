@@ -349,6 +349,10 @@ int sq_vectors_put(struct store *st, int fp, const struct store_vec_item *items,
 		   int n, struct remem_err *err);
 int sq_vector_refused(struct store *st, int fp, int64_t passage,
 		      const char *reason, struct remem_err *err);
+int sq_refused_each(struct store *st,
+		    int (*fn)(void *ctx, const char *path, int line_first,
+			      int line_last, const char *reason), void *ctx,
+		    struct remem_err *err);
 int embed_key_put(struct sq *s, struct fp *f, const unsigned char *key,
 		  int64_t slot, int script, int day, struct remem_err *err);
 bool embed_key_has(struct sq *s, int fp, const unsigned char *key);

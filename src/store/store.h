@@ -244,6 +244,13 @@ struct store_ops {
 	/* A passage the provider cannot take: not pending any more, listed. */
 	int (*vector_refused)(struct store *s, int fp, int64_t passage,
 			      const char *reason, struct remem_err *err);
+	/* Those of the active set by path and line; reason may be NULL. A
+	 * result of fn other than 0 ends it. */
+	int (*refused_each)(struct store *s,
+			    int (*fn)(void *ctx, const char *path,
+				      int line_first, int line_last,
+				      const char *reason), void *ctx,
+			    struct remem_err *err);
 	int (*means)(struct store *s, struct arena *a, int fp,
 		     struct store_mean **out, int *count,
 		     struct remem_err *err);

@@ -217,3 +217,36 @@ requests() { # [STATUS]
 	silent "$(cat "$log")" '"items": 2'
 	[ "$(requests 200)" -ge 24 ]
 }
+
+@test "a passage that the provider refuses is listed with its reason" {
+	remote poison=Berlin,lang=zh
+	run_split "$REMEM" index --json
+	[ "$status" = 0 ]
+	is 'd["vectors"]["refused"]' 1
+	run_split "$REMEM" status --json
+	is 'd["index"]["refused"]' 1
+	is '[r["citation"] for r in d["refused"]]' '["memory/2026-03-01.md#L3"]'
+	says "$(json 'd["refused"][0]["reason"]')" 输入含有不允许的内容
+	run_split "$REMEM" status
+	says "$output" 'memory/2026-03-01.md#L3'
+	run_split "$REMEM" search --mode text --json Berlin
+	is 'len(d["results"])' 1
+}
+
+@test "a model that gives other dimensions under its name is told" {
+	remote tag=a
+	"$REMEM" index
+	echo '- 另一种维数 of Reykjavik' >memory/new.md
+	remote tag=b,dims=32
+	run_split "$REMEM" index --json
+	[ "$status" = 3 ]
+	says "$(json 'd["degraded"]')" dimensions
+	is 'd["vectors"]["pending"]' 1
+	run_split "$REMEM" search --json Reykjavik
+	[ "$status" = 0 ]
+	is 'len(d["results"])' 1
+	is 'd["degraded"] is not None' true
+	remote tag=a
+	run_split "$REMEM" index --json
+	is 'd["complete"]' true
+}

@@ -464,6 +464,16 @@ static void test_store_life__a_model_given_up_leaves_nothing(void **state)
 	}
 }
 
+static int see_refused(void *ctx, const char *path, int line_first,
+		       int line_last, const char *reason)
+{
+	char *seen = ctx;
+
+	snprintf(seen, 100, "%s %d-%d %s", path, line_first, line_last,
+		 reason);
+	return 0;
+}
+
 static void test_store_life__refused_passages_are_not_asked_again(
 	void **state)
 {
@@ -471,17 +481,22 @@ static void test_store_life__refused_passages_are_not_asked_again(
 	EACH_BACKEND(b) {
 		struct store_passage *p;
 		const char **texts;
+		char seen[100] = "", want[100];
 		int fp, n;
 
 		put_alone(b, "a.md", "一\n\ntwo\n");
 		fp = fingerprint(b, "m");
 		must(b, b->o->pending(b->s, &b->a, fp, 1, &p, &texts, &n,
 				      &b->err));
+		snprintf(want, sizeof(want), "a.md %d-%d too long",
+			 p[0].line_first, p[0].line_last);
 		begin(b);
 		must(b, b->o->vector_refused(b->s, fp, p[0].id, "too long",
 					     &b->err));
 		commit(b);
 		assert_int_equal(info(b).refused, 1);
+		must(b, b->o->refused_each(b->s, see_refused, seen, &b->err));
+		assert_string_equal(seen, want);
 		assert_int_equal(embed_all(b, fp), 1);
 		assert_int_equal(pending(b, fp), 0);
 		put_alone(b, "a.md", "一\n\ntwo\n\nthree\n");
