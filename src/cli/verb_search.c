@@ -102,17 +102,18 @@ static int answer(struct cli *c, struct remem *r,
 	struct remem_results *res;
 	struct remem_err err = { 0 };
 	char *json = NULL;
+	int rc = 0;
 
 	if (remem_search(r, buf_str(query), query->len, o, &res, &err))
 		return cli_fail(c, &err);
-	if (!c->json) {
+	/* err may tell of damage that was mended on the way. */
+	if (!c->json)
 		show(c, res);
-	} else if (!remem_results_json(res, &json, &err)) {
+	else if (!(rc = remem_results_json(res, &json, &err)))
 		puts(json);
-		remem_free(json);
-	}
+	remem_free(json);
 	remem_results_free(res);
-	return err.code ? cli_fail(c, &err) : EXIT_DONE;
+	return rc ? cli_fail(c, &err) : EXIT_DONE;
 }
 
 /* The words of the command line, or standard input for "-". */

@@ -62,7 +62,9 @@ int gen_current(const char *dir, int64_t *out, struct remem_err *err)
 		fail(err, rc, "there is no index in '%s'", dir);
 		fail_action(err, "run: remem index");
 	}
-	if (!rc && !(*out = number_of(buf_str(&text), PREFIX))) {
+	/* Too long for a pointer: no pointer. */
+	if (rc == REMEM_ELIMIT ||
+	    (!rc && !(*out = number_of(buf_str(&text), PREFIX)))) {
 		rc = fail(err, REMEM_ECORRUPT,
 			  "the index in '%s' is damaged: bad pointer", dir);
 		fail_action(err, "run: remem index --force");

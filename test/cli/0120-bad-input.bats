@@ -97,15 +97,20 @@ setup() { begin; no_vectors; }
 	json 'd["version"]' >/dev/null
 }
 
+drop_table() { # a statement of ours that makes no sense any more
+	python3 -c 'import sqlite3, sys
+c = sqlite3.connect(sys.argv[1])
+c.execute("drop table chunks")
+c.commit()' "$1"
+}
+
 @test "an index that is cut, foreign or of noise is built anew" {
-	for how in 'truncate -s 0' 'truncate -s 5000' 'cp /etc/passwd'; do
+	for how in 'truncate -s 0' 'truncate -s 5000' 'truncate -s 100000' \
+		'cp /etc/passwd' drop_table; do
 		"$REMEM" index
 		find "$HOME/.cache/remem" -type f -name index.sqlite |
 		while read -r f; do
-			case $how in
-			cp*) $how "$f" ;;
-			*) $how "$f" ;;
-			esac
+			$how "$f"
 			rm -f "$f-wal" "$f-shm"
 		done
 		run_split "$REMEM" search --json Berlin
@@ -116,6 +121,21 @@ setup() { begin; no_vectors; }
 		'echo ../../../etc >"$1"' _ {} \;
 	run_split "$REMEM" search --json Berlin
 	is 'len(d["results"])' 1
+	find "$HOME/.cache/remem" -name current -exec sh -c \
+		'seq 5000 >"$1"' _ {} \;
+	run_split "$REMEM" search --json Berlin
+	is 'len(d["results"])' 1
+	mkdir ../elsewhere
+	echo kept >../elsewhere/file
+	for gen in "$HOME"/.cache/remem/*/gen-*; do
+		rm -r "$gen"
+		ln -s "$BATS_TEST_TMPDIR/elsewhere" "$gen"
+	done
+	run_split "$REMEM" index --json
+	[ "$status" = 0 ]
+	run_split "$REMEM" index --json
+	[ "$status" = 0 ]
+	[ "$(cat ../elsewhere/file)" = kept ]
 	rm -r "$HOME/.cache/remem"
 	run_split "$REMEM" search --json Berlin
 	is 'len(d["results"])' 1
