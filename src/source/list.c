@@ -70,11 +70,17 @@ void list_unread(struct list *l, const char *prefix)
 
 /* ---- one entry a path, one an inode ----------------------------------- */
 
+/* Inodes are given out in a row; the multiplier spreads them. */
+static size_t id_hash(uint64_t dev, uint64_t inode)
+{
+	uint64_t h = (inode ^ (dev << 40)) * 0x9E3779B97F4A7C15u;
+
+	return (size_t)(h >> 32);
+}
+
 static size_t id_slot(const struct list_ids *t, uint64_t dev, uint64_t inode)
 {
-	/* Inodes are given out in a row; the multiplier spreads them. */
-	uint64_t h = (inode ^ (dev << 40)) * 0x9E3779B97F4A7C15u;
-	size_t i = (size_t)(h >> 32) & (t->cap - 1);
+	size_t i = id_hash(dev, inode) & (t->cap - 1);
 
 	while (t->slots[i].used &&
 	       (t->slots[i].dev != dev || t->slots[i].inode != inode))
@@ -181,41 +187,55 @@ static void unique_paths(struct list *l)
 	l->count = to;
 }
 
+/* Where the file of this inode is, or may be put: its number, from 1. */
+static uint32_t *inode_slot(uint32_t *table, size_t cap, const struct list *l,
+			    const struct source_file *f)
+{
+	size_t i = id_hash(f->dev, f->inode) & (cap - 1);
+
+	for (; table[i]; i = (i + 1) & (cap - 1)) {
+		const struct source_file *x = &l->files[table[i] - 1];
+
+		if (x->dev == f->dev && x->inode == f->inode)
+			break;
+	}
+	return &table[i];
+}
+
 static void unique_inodes(struct list *l)
 {
 	bool *gone = mem_zarray(l->count + 1, sizeof(*gone));
-	struct list_ids ids = { NULL, 0, 0 };
+	uint32_t *table;
 	size_t cap = 64;
 	bool some = false;
 
 	while (cap < l->count * 2)
 		cap *= 2;
-	if (!gone || !ids_grow(&ids, cap)) {
+	table = mem_zarray(cap, sizeof(*table));
+	if (!gone || !table || l->count >= UINT32_MAX) {
 		l->failed = true;
-		mem_free(gone);
-		return;
+		goto out;
 	}
 	for (size_t i = 0; i < l->count; i++) {
 		struct source_file *f = &l->files[i];
-		uint32_t before;
+		uint32_t *slot, before;
 
 		if (f->skip)
 			continue;
-		before = list_ids_add(&ids, f->dev, f->inode, (uint32_t)i);
-		if (before == LIST_NEW)
+		slot = inode_slot(table, cap, l, f);
+		before = *slot;
+		if (before && !goes_before(f, &l->files[before - 1])) {
+			gone[i] = some = true;
 			continue;
-		some = true;
-		if (goes_before(f, &l->files[before])) {
-			gone[before] = true;
-			ids.slots[id_slot(&ids, f->dev, f->inode)].value =
-				(uint32_t)i;
-		} else {
-			gone[i] = true;
 		}
+		if (before)
+			gone[before - 1] = some = true;
+		*slot = (uint32_t)i + 1;
 	}
 	if (some)
 		drop(l, gone);
-	list_ids_release(&ids);
+out:
+	mem_free(table);
 	mem_free(gone);
 }
 

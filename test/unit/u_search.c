@@ -6,8 +6,10 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/alloc.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "index/index.h"
 #include "search/search.h"
@@ -167,6 +169,47 @@ static void test_search__any_text_is_a_query(void **state)
 	big[1 << 20] = '\0';
 	ask(&b, big);
 	free(big);
+	box_end(&b);
+}
+
+/* The time of the processor, not of a busy machine: what takes milliseconds
+ * may take a hundred times as long under a sanitizer. */
+static void is_bounded(struct box *b, const char *query)
+{
+	clock_t start = clock();
+
+	ask(b, query);
+	assert_true(clock() - start < 2 * CLOCKS_PER_SEC);
+	arena_reset(&b->a);
+}
+
+static void test_search__a_very_long_question_takes_no_longer(void **state)
+{
+	static const char *const parts[] = {
+		"网关 gateway ", "网关", "\"网关 gateway\" ", "gateway.port_80 ",
+		"Gateway Harbour ", "\"a ", "的", "a.b/c-d.", "上周 last week ",
+		"A B-",
+	};
+	struct buf q = BUF_INIT(0);
+	struct box b;
+
+	(void)state;
+	box_begin(&b);
+	b.o.mode = REMEM_MODE_TEXT;
+	ws_put(&b.ws, "MEMORY.md", "# Gateway\n\n- 网关 gateway gateway.port_80 "
+	       "is open.\n- A gateway of last week: 上周的网关。\n");
+	box_index(&b);
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {
+		buf_reset(&q);
+		while (q.len < 80 * 1000)
+			buf_adds(&q, parts[i]);
+		is_bounded(&b, buf_str(&q));
+	}
+	buf_reset(&q);
+	for (unsigned n = 1; q.len < 1000 * 1000; n++)
+		buf_addf(&q, "w%x字%u ", n * 2654435761u, n);
+	is_bounded(&b, buf_str(&q));
+	buf_release(&q);
 	box_end(&b);
 }
 
