@@ -23,6 +23,8 @@
 #define ADJACENT_BONUS 0.15f
 #define IDENTIFIER_BONUS 0.3f
 #define QUOTED_BONUS 0.3f
+/* Thousands of one-word lines must not make every sentence a long one. */
+#define MEAN_MIN 8.0
 #define MAX_FOLDED 8192 /* passages are far shorter */
 
 struct cover {
@@ -144,7 +146,8 @@ static float cover(struct cover *c, const uint16_t *tf, int length, double mean,
 		   const uint8_t *heading)
 {
 	const struct work *w = c->w;
-	float norm = mean > 0 ? (float)(length / mean) : 1, sum = 0;
+	float norm = (float)(length / (mean < MEAN_MIN ? MEAN_MIN : mean));
+	float sum = 0;
 	int i;
 
 	if (w->total_idf <= 0)

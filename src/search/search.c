@@ -161,6 +161,12 @@ static bool is_named(const struct work *w, const char *word)
 	return false;
 }
 
+/* "-", "_", digits and the like bind a word into an identifier. */
+static bool binds(char c)
+{
+	return (c >= '0' && c <= '9') || (c && strchr("-_./:@#+", c));
+}
+
 /* Proper names: words in Latin letters with a capital that stands for more
  * than the beginning of a sentence. Names are seldom translated. */
 static void missing_names(struct work *w, const char **names, int max)
@@ -174,7 +180,9 @@ static void missing_names(struct work *w, const char **names, int max)
 
 		while (s < end && letter(*s))
 			s++;
-		if (s - word >= 3 && named(word, s, first)) {
+		if (s - word >= 3 && named(word, s, first) &&
+		    !(word > w->q.text && binds(word[-1])) &&
+		    !(s + 1 < end && binds(*s) && s[1] != ' ')) {
 			i = term_of(w, word, (size_t)(s - word));
 			word = arena_strndup(w->a, word, (size_t)(s - word));
 			if (word && i >= 0 && !w->q.terms[i].stop &&

@@ -242,6 +242,10 @@ static void test_search__an_exact_identifier_beats_a_near_one(void **state)
 	ask(&b, "KX-2299");
 	assert_int_equal(b.out.missing_count, 1);
 	assert_string_equal(b.out.missing[0], "KX-2299");
+	ask(&b, "did Quentin move the mail robot to Rust?");
+	assert_int_equal(b.out.missing_count, 2);
+	assert_string_equal(b.out.missing[0], "Quentin");
+	assert_string_equal(b.out.missing[1], "Rust");
 	box_end(&b);
 }
 
