@@ -18,6 +18,14 @@
 #define UNLIKELY(x) (x)
 #endif
 
+/* Under the address sanitizer gcc puts arrays of 64-byte vectors on places of
+ * 32 bytes and then faults. For kernels whose callers check the bounds. */
+#if defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
+#define ATTR_PLAIN_STACK __attribute__((no_sanitize_address))
+#else
+#define ATTR_PLAIN_STACK
+#endif
+
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
 #endif

@@ -8,22 +8,15 @@
  */
 #if defined(__x86_64__)
 
+#include "base/attr.h"
 #include "encoder/kernel.h"
 
 #include <immintrin.h>
 #include <math.h>
 #include <string.h>
 
-/* Under the address sanitizer gcc puts arrays of 64-byte vectors on places of
- * 32 bytes and then faults; what they point to is checked by its callers. */
-#if defined(__SANITIZE_ADDRESS__) && !defined(__clang__)
-#define PLAIN_STACK no_sanitize_address,
-#else
-#define PLAIN_STACK
-#endif
-#define WIDE                                                               \
-	__attribute__((PLAIN_STACK                                         \
-		       target("avx512f,avx512bw,avx512vl,avx512vnni,fma")))
+#define WIDE ATTR_PLAIN_STACK \
+	__attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni,fma")))
 #define INLINE __attribute__((always_inline)) inline
 #ifdef __clang__
 #define UNROLL _Pragma("unroll")
