@@ -114,10 +114,6 @@ int dir_remove(const char *path, struct remem_err *err)
 
 	if (fd < 0 && errno == ENOENT)
 		return 0;
-	/* A link in its place goes, what it leads to stays. */
-	if (fd < 0 && (errno == ENOTDIR || errno == ELOOP))
-		return unlink(path) && errno != ENOENT ?
-			       file_fail(err, errno, "remove", path) : 0;
 	if (fd < 0)
 		return fail_errno(err, REMEM_EIO, errno,
 				  "cannot remove folder '%s'", path);

@@ -120,12 +120,18 @@ static void highest(void *ctx, const char *path, int64_t number)
 		p->highest = number;
 }
 
+int gen_remove(const char *path, struct remem_err *err)
+{
+	/* A link or a file in its place goes, what it leads to stays. */
+	return unlink(path) ? dir_remove(path, err) : 0;
+}
+
 static void remove_other(void *ctx, const char *path, int64_t number)
 {
 	struct pick *p = ctx;
 
 	if (number != p->keep && number != p->keep2)
-		dir_remove(path, NULL);
+		gen_remove(path, NULL);
 }
 
 int64_t gen_highest(const char *dir)

@@ -242,7 +242,7 @@ static int open_write(struct sq *s, struct remem_err *err)
 		if (!path)
 			return fail_nomem(err);
 		import_from(s, leftover);
-		rc = dir_remove(path, err);
+		rc = gen_remove(path, err);
 		mem_free(path);
 		if (rc)
 			return rc;

@@ -185,6 +185,7 @@ int64_t gen_leftover(const char *dir, int64_t current);
 int gen_set_aside(const char *dir, int64_t gen, struct remem_err *err);
 /* What kind of file the database is, from its first bytes. */
 int gen_preflight(const char *gen_dir, struct remem_err *err);
+int gen_remove(const char *path, struct remem_err *err);
 bool gen_damaged(const char *gen_dir);
 void gen_mark_damaged(const char *gen_dir);
 
