@@ -53,6 +53,18 @@ static void put_vectors(struct json *j, const struct index_report *rep,
 		json_put_num(j, rep->price_usd);
 }
 
+/* Without an embedder index_run() waits for no vectors. Wanted ones are
+ * waited for all the same. */
+static void count_wanted(struct index_report *rep, struct remem *r,
+			 const struct index_opts *i)
+{
+	if (i->embedder || rep->dry_run || handle_text_only(r))
+		return;
+	rep->vectors_pending = rep->passages;
+	if (!i->text_only)
+		rep->complete = false;
+}
+
 static int give_report(char **out, const struct index_report *rep,
 		       const char *off, struct remem_err *err)
 {
@@ -107,8 +119,10 @@ static int run(struct remem *r, const struct remem_index_opts *o, char **json,
 		return fail_nomem(err);
 	handle_close_reader(r);
 	rc = index_run(&rep, &a, &i, err);
-	if (!rc)
+	if (!rc) {
+		count_wanted(&rep, r, &i);
 		rc = give_report(json, &rep, off, err);
+	}
 	arena_release(&a);
 	return rc;
 }

@@ -189,6 +189,21 @@ c.commit()' "$1"
 	[ -n "$errors" ]
 }
 
+@test "a provider that there is not is told, and keywords answer" {
+	echo 'memorySearch: {provider: 没有}' >"$config"
+	run_split "$REMEM" index --json
+	[ "$status" = 3 ]
+	is 'd["complete"]' false
+	is 'd["vectors"]["pending"] > 0' true
+	says "$(json 'd["degraded"]')" 没有
+	run_split "$REMEM" index --text-only --json
+	[ "$status" = 0 ]
+	is 'd["vectors"]["pending"] > 0' true
+	run_split "$REMEM" search --json Berlin
+	is 'len(d["results"])' 1
+	is 'd["degraded"]["reason"]' no_provider
+}
+
 @test "a model file that is none is told, and keywords answer" {
 	echo 'memorySearch: {builtin: {modelPath: /etc/passwd}}' >"$config"
 	run_split "$REMEM" search --json Berlin
