@@ -1,4 +1,8 @@
-/* A merge of two lists in order of paths. */
+/*
+ * Rows of the store that say what the walk found are settled at once and not
+ * kept, which is nearly all of them. The rest is a merge of two lists in order
+ * of paths.
+ */
 #include "index/plan.h"
 
 #include <stdlib.h>
@@ -8,16 +12,64 @@
 
 struct loader {
 	struct arena *a;
+	const struct source_list *l;
+	bool *settled; /* files of l */
+	size_t next; /* of l, where the path of the next row is likely */
 	struct plan_row *rows;
 	size_t count, cap;
 };
+
+static bool same(const char *a, const char *b)
+{
+	return a && b ? !strcmp(a, b) : a == b;
+}
+
+/* The file of this path, by its number; the count if there is none. */
+static size_t find_path(const struct loader *ld, const char *path)
+{
+	const struct source_list *l = ld->l;
+	size_t lo = 0, hi = l->count;
+
+	if (ld->next < hi && !strcmp(l->files[ld->next].path, path))
+		return ld->next;
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+		int c = strcmp(l->files[mid].path, path);
+
+		if (!c)
+			return mid;
+		if (c < 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return l->count;
+}
+
+static bool settle(struct loader *ld, const struct store_file *r)
+{
+	size_t i = find_path(ld, r->path);
+	const struct source_file *f;
+
+	if (i == ld->l->count)
+		return false;
+	ld->next = i + 1;
+	f = &ld->l->files[i];
+	if (f->skip || r->skipped || r->curated != f->curated ||
+	    r->size != f->size || r->mtime_ns != f->mtime_ns ||
+	    r->ctime_ns != f->ctime_ns || r->inode != f->inode ||
+	    r->dev != f->dev || !same(r->reason, f->warning))
+		return false;
+	ld->settled[i] = true;
+	return true;
+}
 
 static int load_row(void *ctx, const struct store_file *f)
 {
 	struct loader *ld = ctx;
 	struct plan_row *r;
 
-	if (f->source != STORE_MEMORY)
+	if (f->source != STORE_MEMORY || settle(ld, f))
 		return 0;
 	ld->rows = arena_grow(ld->a, ld->rows, &ld->cap, ld->count + 1,
 			      sizeof(*r));
@@ -45,10 +97,11 @@ static int by_path(const void *x, const void *y)
 	return strcmp(a->path, b->path);
 }
 
-static int load_rows(struct plan *p, struct arena *a, struct store *s,
-		     struct remem_err *err)
+static int load_rows(struct plan *p, struct arena *a,
+		     const struct source_list *l, bool *settled,
+		     struct store *s, struct remem_err *err)
 {
-	struct loader ld = { a, NULL, 0, 0 };
+	struct loader ld = { .a = a, .l = l, .settled = settled };
 	int rc = s ? s->ops->file_stamps(s, load_row, &ld, err) : 0;
 
 	if (a->failed)
@@ -60,11 +113,6 @@ static int load_rows(struct plan *p, struct arena *a, struct store *s,
 	p->rows = ld.rows;
 	p->row_count = ld.count;
 	return 0;
-}
-
-static bool same(const char *a, const char *b)
-{
-	return a && b ? !strcmp(a, b) : a == b;
 }
 
 static bool same_stamps(const struct plan_row *r, const struct source_file *f)
@@ -119,21 +167,32 @@ static int by_hash(const void *x, const void *y)
 int plan_make(struct plan *p, struct arena *a, const struct source_list *l,
 	      struct store *s, struct remem_err *err)
 {
+	bool *settled = ARENA_ARRAY(a, bool, l->count + 1);
 	size_t i = 0, k = 0;
 	int rc;
 
 	memset(p, 0, sizeof(*p));
-	if ((rc = load_rows(p, a, s, err)))
+	if (!settled)
+		return fail_nomem(err);
+	if ((rc = load_rows(p, a, l, settled, s, err)))
 		return rc;
-	p->items = ARENA_ARRAY(a, struct plan_item, l->count + 1);
+	for (i = 0; i < l->count; i++)
+		p->unchanged += settled[i];
+	p->items = ARENA_ARRAY(a, struct plan_item,
+			       l->count - (size_t)p->unchanged + 1);
 	p->gone = ARENA_ARRAY(a, struct plan_row *, p->row_count + 1);
 	if (a->failed)
 		return fail_nomem(err);
-	while (i < l->count || k < p->row_count) {
+	for (i = 0; i < l->count || k < p->row_count;) {
 		struct source_file *f = i < l->count ? &l->files[i] : NULL;
 		struct plan_row *r = k < p->row_count ? &p->rows[k] : NULL;
-		int c = !r ? -1 : !f ? 1 : strcmp(f->path, r->path);
+		int c;
 
+		if (f && settled[i]) {
+			i++;
+			continue;
+		}
+		c = !r ? -1 : !f ? 1 : strcmp(f->path, r->path);
 		if (c <= 0) {
 			plan_file(p, l, f, c ? NULL : r);
 			i++;

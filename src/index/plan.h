@@ -29,7 +29,7 @@ struct plan_item {
 };
 
 struct plan {
-	struct plan_row *rows; /* by path */
+	struct plan_row *rows; /* by path, without those that are settled */
 	size_t row_count;
 	struct plan_item *items; /* in order of paths */
 	size_t item_count;
