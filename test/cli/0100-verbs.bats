@@ -10,7 +10,8 @@ setup() { begin; no_vectors; }
 	run_split "$REMEM" init ../fresh --json
 	is 'd["created"]' '[]'
 	[ "$(cat ../fresh/MEMORY.md)" = mine ]
-	! "$REMEM" init ../third --read-only
+	run_split "$REMEM" init ../third --read-only
+	[ "$status" = 1 ]
 	[ ! -e ../third ]
 }
 
