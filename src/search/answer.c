@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "search/work.h"
+#include "text/suspect.h"
 #include "text/window.h"
 
 /* The own texts of a chunk and its neighbours, end to end. */
@@ -50,6 +51,17 @@ static int load_near(struct work *w, const struct cand *c,
 	return w->s->ops->chunks_get(w->s, w->a, 0, want, 3, near, err);
 }
 
+/* A line that gives orders to an assistant is no context for another. Only
+ * what a window could reach is looked at. */
+static bool gives_orders(const struct region *r, size_t from, size_t to)
+{
+	const size_t reach = 4096;
+
+	if (to + reach < r->start || from > r->end + reach)
+		return false;
+	return text_suspect(r->text + from, to - from);
+}
+
 static void bound_section(struct region *r, const struct store_chunk near[3],
 			  const struct cand *c)
 {
@@ -63,7 +75,8 @@ static void bound_section(struct region *r, const struct store_chunk near[3],
 		for (j = 0; j < near[i].passage_count; j++) {
 			const struct store_passage *p = &near[i].passages[j];
 			size_t from = at + p->start, to = from + p->len;
-			bool mine = same_section(p, c->p);
+			bool mine = same_section(p, c->p) &&
+				    !gives_orders(r, from, to);
 
 			if (from == r->start) {
 				before = false;

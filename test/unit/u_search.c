@@ -334,6 +334,12 @@ static void test_search__orders_to_an_assistant_are_flagged(void **state)
 			at = i;
 	assert_true(at > 0);
 	assert_string_equal(b.out.hits[at].flags, "injection");
+	/* and they are no context for the lines beside them */
+	b.o.snippet_chars = 700;
+	first_is(&b, "are we in a hurry with pull requests",
+		 "memory/2026-03-20.md", "hurry");
+	assert_null(strstr(b.out.hits[0].snippet, "Pasted"));
+	assert_string_equal(b.out.hits[0].flags, "");
 	box_end(&b);
 }
 
