@@ -14,7 +14,10 @@
 #include "api/public.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "text/window.h"
+
+#define BAD_CHAR "\xef\xbf\xbd"
 
 struct get {
 	struct remem *r;
@@ -24,6 +27,8 @@ struct get {
 	struct lines lines;
 	struct buf text;
 	bool not_found;
+	const char *real; /* the last name that is shown as path */
+	int matches;
 	bool counted; /* the caller said how many lines */
 };
 
@@ -57,6 +62,50 @@ static int take_range(struct get *g, const char *address,
 	return 0;
 }
 
+/* Whether answers show the name as what was asked for: their bad bytes are
+ * U+FFFD. */
+static bool shown_as(const char *name, const char *asked)
+{
+	size_t n = strlen(name), m = strlen(asked);
+
+	while (n && m) {
+		uint32_t x, y;
+		size_t a = (size_t)utf8_decode(&x, name, n);
+		size_t b = (size_t)utf8_decode(&y, asked, m);
+
+		if (x != y)
+			return false;
+		name += a;
+		n -= a;
+		asked += b;
+		m -= b;
+	}
+	return !n && !m;
+}
+
+static int match_name(void *ctx, const struct store_file *f)
+{
+	struct get *g = ctx;
+
+	if (!shown_as(f->path, g->path))
+		return 0;
+	g->matches++;
+	g->real = arena_strdup(&g->a, f->path);
+	return g->real ? 0 : REMEM_ENOMEM;
+}
+
+/* A citation of a file whose name is not UTF-8 leads to it, if to no other.
+ * The path to open, NULL if there is none. */
+static const char *real_name(struct get *g)
+{
+	struct remem *r = g->r;
+
+	if (!strstr(g->path, BAD_CHAR) || handle_reader(r, NULL) ||
+	    r->ops->files_each(r->store, match_name, g, NULL))
+		return NULL;
+	return g->matches == 1 ? g->real : NULL;
+}
+
 static int open_file(struct get *g, struct remem_err *err)
 {
 	struct remem_err why = { 0 };
@@ -65,6 +114,9 @@ static int open_file(struct get *g, struct remem_err *err)
 	int rc = source_open_path(&g->fd, &g->a, &g->r->source, g->path, &shown,
 				  &why);
 
+	if (rc == REMEM_ENOTFOUND && real_name(g))
+		rc = source_open_path(&g->fd, &g->a, &g->r->source, g->real,
+				      &shown, &why);
 	if (shown)
 		g->path = shown;
 	if (rc == REMEM_ENOTFOUND) {

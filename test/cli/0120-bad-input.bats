@@ -47,6 +47,9 @@ setup() { begin; no_vectors; }
 	for word in Tegucigalpa Bujumbura Nouakchott; do
 		run_split "$REMEM" search --json $word
 		is 'len(d["results"])' 1
+		run_split "$REMEM" get -- "$(json 'd["results"][0]["citation"]')"
+		says "$output" $word
+		run_split "$REMEM" search --json $word
 		run_split "$REMEM" search $word
 		[ "$status" = 0 ]
 	done
