@@ -83,12 +83,12 @@ static void shared_base(float *base, const struct blend *b, int dims)
 
 int means_load(struct work *w, struct remem_err *err)
 {
-	struct blend b = { .def = w->o->offsets };
+	struct blend b = { .total = 0 };
 	struct store_mean *m;
 	float *base;
 	int i, s, n, rc;
 
-	if (!b.def && w->o->embedder)
+	if (w->o->embedder)
 		b.def = embedder_info(w->o->embedder)->means;
 	rc = w->s->ops->means(w->s, w->a, w->fp, &m, &n, err);
 	if (rc)

@@ -29,7 +29,6 @@ struct search_opts {
 	struct store_filter filter;
 	struct embedder *embedder; /* NULL: text only */
 	const float *query_vec; /* given by the caller, or NULL */
-	const float *const *offsets; /* instead of the provider's means */
 };
 
 struct search_hit {
