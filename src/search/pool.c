@@ -318,6 +318,8 @@ int pool_collect(struct work *w, struct remem_err *err)
 		rc = vector_leg(w, k, ids + n, &m, err);
 		if (rc)
 			return rc;
+		if (!m && !w->set) /* not one vector yet */
+			w->fp = 0;
 	}
 	n = sort_unique(ids, n + m);
 	return n ? pool_add_chunks(w, ids, n, err) : 0;

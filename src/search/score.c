@@ -25,6 +25,8 @@
 #define LINK_SHARE 0.25f
 #define LINK_CAP 0.95f
 #define EXACT_SHARE 0.8f
+/* A line written a moment ago has no vector yet: its words must do. */
+#define NO_VECTOR_SHARE 0.7f
 #define TEXT_ALONE 0.9f /* spec 4.5 */
 /* The day or span that the question names. */
 #define IN_SPAN 1.15f
@@ -66,7 +68,9 @@ static void own_score(const struct work *w, struct cand *c)
 	c->vector = isnan(c->cosine) ? 0 : c->cosine / (float)calibration;
 	if (c->vector < 0)
 		c->vector = 0;
-	if (o->mode == REMEM_MODE_VECTOR)
+	if (isnan(c->cosine) && o->mode == REMEM_MODE_HYBRID)
+		c->base = NO_VECTOR_SHARE * c->text_score;
+	else if (o->mode == REMEM_MODE_VECTOR)
 		c->base = c->vector;
 	else
 		c->base = (float)((vw * c->vector + tw * c->text_score) /

@@ -19,6 +19,13 @@ static void degrade(struct search_answer *out, const char *reason,
 	out->degraded_action = action;
 }
 
+static void no_vectors(struct search_answer *out)
+{
+	degrade(out, "no_vectors",
+		"no vectors of this model are in the index yet",
+		"run: remem index");
+}
+
 static int left_ms(const struct search_opts *o)
 {
 	int64_t left;
@@ -34,8 +41,8 @@ static bool late(const struct search_opts *o)
 	return o->deadline_ns && clock_mono_ns() >= o->deadline_ns;
 }
 
-/* The query's vector: given, or made by the embedder. Sets w->qvec or says
- * why there is none; only memory is an error. */
+/* The query's vector of w->dims: given, or made by the embedder. Sets w->qvec
+ * or says why there is none; only memory is an error. */
 static int query_vector(struct work *w, struct remem_err *err)
 {
 	struct embedder *e = w->o->embedder;
@@ -45,11 +52,17 @@ static int query_vector(struct work *w, struct remem_err *err)
 
 	if (w->o->query_vec) {
 		w->qvec = w->o->query_vec;
-		w->dims = embedder_info(e)->dims;
 		return 0;
 	}
-	rc = embedder_query(e, w->q.text, w->q.len, left_ms(w->o), &vec, &dims,
-			    &why);
+	rc = embedder_expect(e, w->dims, &why);
+	if (!rc)
+		rc = embedder_query(e, w->q.text, w->q.len, left_ms(w->o),
+				    &vec, &dims, &why);
+	if (!rc && dims != w->dims) {
+		mem_free(vec);
+		rc = fail(&why, REMEM_EREMOTE, "the provider answered a vector "
+			  "of %d dimensions, not %d", dims, w->dims);
+	}
 	if (rc == REMEM_ENOMEM)
 		return fail_nomem(err);
 	if (rc) {
@@ -65,14 +78,13 @@ static int query_vector(struct work *w, struct remem_err *err)
 	if (!own)
 		return fail_nomem(err);
 	w->qvec = own;
-	w->dims = dims;
 	return 0;
 }
 
 static int open_vector_leg(struct work *w, struct remem_err *err)
 {
 	struct embedder *e = w->o->embedder;
-	int dims, rc;
+	int rc;
 
 	if (w->o->mode == REMEM_MODE_TEXT)
 		return 0;
@@ -89,17 +101,18 @@ static int open_vector_leg(struct work *w, struct remem_err *err)
 			"give a longer --deadline");
 		return 0;
 	}
-	if ((rc = query_vector(w, err)) || !w->qvec)
-		return rc;
 	rc = w->s->ops->fingerprint_find(w->s, embedder_info(e)->fingerprint,
-					 &w->fp, &dims, err);
+					 &w->fp, &w->dims, err);
 	if (rc)
 		return rc;
-	if (!w->fp || dims != w->dims) {
+	if (!w->fp) {
+		no_vectors(w->out);
+		return 0;
+	}
+	if ((rc = query_vector(w, err)))
+		return rc;
+	if (!w->qvec) {
 		w->fp = 0;
-		degrade(w->out, "no_vectors",
-			"no vectors of this model are in the index yet",
-			"run: remem index");
 		return 0;
 	}
 	return means_load(w, err);
@@ -289,6 +302,8 @@ int search_run(struct search_answer *out, struct arena *a, struct store *s,
 	out->vector_ran = w.fp != 0;
 	if (!w.fp)
 		out->mode = REMEM_MODE_TEXT;
+	if (!w.fp && w.qvec && !out->degraded_reason)
+		no_vectors(out);
 	say(&w);
 	out->took_ns = clock_mono_ns() - started;
 	return a->failed ? fail_nomem(err) : 0;

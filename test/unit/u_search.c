@@ -446,6 +446,28 @@ static void test_search__a_missing_leg_is_told(void **state)
 	box_end(&b);
 }
 
+static void test_search__a_line_without_a_vector_is_found(void **state)
+{
+	struct note_opts note = NOTE_OPTS_DEFAULT;
+	struct index_opts io;
+	struct index_report r;
+	struct box b;
+
+	(void)state;
+	box_begin(&b);
+	box_model(&b);
+	put_team(&b);
+	box_index(&b);
+	ws_put(&b.ws, "memory/2026-03-31.md", "- 蓝色的门要重新上漆。\n");
+	io = (struct index_opts){ .dir = b.dir, .backend = "sqlite",
+				  .source = &b.ws.o, .note = note,
+				  .embedder = b.e, .text_only = true };
+	assert_int_equal(index_run(&r, &b.a, &io, &b.err), 0);
+	first_is(&b, "蓝色的门", "memory/2026-03-31.md", "上漆");
+	assert_true(b.out.vector_ran);
+	box_end(&b);
+}
+
 static void test_search__each_failing_allocation_is_survived(void **state)
 {
 	struct box b;
