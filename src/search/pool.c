@@ -8,7 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "search/work.h"
+#include "text/term.h"
+
+#define NAME_MAX_BYTES 64
+#define NAME_MAX_WORDS 4
+#define FULL_COLON "\xEF\xBC\x9A" /* U+FF1A */
+#define NAMED_FILES 20 /* more files with a matching name say nothing */
+#define NAMED_CHUNKS 16 /* of a file that the question is addressed to */
 
 /* A stop word in the pool's scores, and its share of the coverage: nearly
  * nothing, but it separates what is equal otherwise (terms.md: none .667,
@@ -271,28 +279,88 @@ static int text_leg(struct work *w, int k, int64_t *ids, int *n,
 	return 0;
 }
 
+/*
+ * What a question is addressed to: "tar: how to unpack", "git add：…". Bytes
+ * before the colon, 0 if there is none near the beginning.
+ */
+static size_t addressee(const struct query *q)
+{
+	size_t i, most = q->len < NAME_MAX_BYTES ? q->len : NAME_MAX_BYTES;
+	int blanks = 0;
+
+	for (i = 0; i < most && blanks < NAME_MAX_WORDS; i++) {
+		if (q->text[i] == ':' && i + 1 < q->len)
+			return q->text[i + 1] == ' ' ? i : 0;
+		if (i + 3 <= most && !memcmp(q->text + i, FULL_COLON, 3))
+			return i;
+		blanks += q->text[i] == ' ';
+	}
+	return 0;
+}
+
+/* Folded, blanks and joining signs all the same. */
+static size_t plain_name(char out[NAME_MAX_BYTES], const char *s, size_t len)
+{
+	size_t n = term_fold(out, NAME_MAX_BYTES, s, len), i;
+
+	for (i = 0; i < n; i++)
+		if (out[i] == ' ' || out[i] == '_')
+			out[i] = '-';
+	return n;
+}
+
+/* Is it the name of the file, without its ending? */
+static bool addressed(const struct query *q, const char *path)
+{
+	char name[NAME_MAX_BYTES], word[NAME_MAX_BYTES];
+	const char *base = path_base(path), *dot = strrchr(base, '.');
+	size_t stem = dot && dot > base ? (size_t)(dot - base) : strlen(base);
+	size_t n = addressee(q), a, b;
+
+	if (!n)
+		return false;
+	a = plain_name(word, q->text, n);
+	b = plain_name(name, base, stem);
+	return a && a == b && !memcmp(word, name, a);
+}
+
+/* All chunks of a file that is addressed, else its first. */
+static int add_named(struct work *w, struct store_scored *name, int64_t *ids,
+		     int *n, struct remem_err *err)
+{
+	struct store_file f;
+	int64_t *chunks;
+	bool found;
+	int count, i, rc;
+
+	rc = w->s->ops->file_get(w->s, w->a, name->id, &f, &found, err);
+	if (rc || !found)
+		return rc;
+	if (addressed(&w->q, f.path))
+		name->score = NAME_ADDRESSED;
+	else if (name->score < 0.5f)
+		return 0;
+	rc = w->s->ops->file_chunks(w->s, w->a, name->id, &chunks, &count, err);
+	if (!rc && name->score < NAME_ADDRESSED && count > 1)
+		count = 1;
+	for (i = 0; !rc && i < count && i < NAMED_CHUNKS; i++)
+		ids[(*n)++] = chunks[i];
+	return rc;
+}
+
 /* Files that the question names; their first chunks join the pool. */
 static int name_leg(struct work *w, int64_t *ids, int *n,
 		    struct remem_err *err)
 {
-	int k = 20, i, rc; /* more files with a matching name say nothing */
+	int k = NAMED_FILES, i, rc;
 
 	w->names = ARENA_ARRAY(w->a, struct store_scored, (size_t)k);
 	if (!w->names)
 		return fail_nomem(err);
 	rc = w->s->ops->name_pool(w->s, w->terms, w->q.term_count, w->set, k,
 				  w->names, &w->name_count, err);
-	for (i = 0; !rc && i < w->name_count; i++) {
-		int64_t *chunks;
-		int count;
-
-		if (w->names[i].score < 0.5f)
-			continue;
-		rc = w->s->ops->file_chunks(w->s, w->a, w->names[i].id,
-					    &chunks, &count, err);
-		if (!rc && count)
-			ids[(*n)++] = chunks[0];
-	}
+	for (i = 0; !rc && i < w->name_count; i++)
+		rc = add_named(w, &w->names[i], ids, n, err);
 	return rc;
 }
 
@@ -304,7 +372,8 @@ int pool_collect(struct work *w, struct remem_err *err)
 
 	if (k < POOL_MIN)
 		k = POOL_MIN;
-	ids = ARENA_ARRAY(w->a, int64_t, (size_t)(2 * k + 20));
+	ids = ARENA_ARRAY(w->a, int64_t,
+			  (size_t)(2 * k + NAMED_FILES * NAMED_CHUNKS));
 	if (!ids)
 		return fail_nomem(err);
 	/* Also in vector mode: the idf of the terms is needed to explain. */

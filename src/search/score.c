@@ -20,6 +20,8 @@
 #define NEIGHBOUR_SHARE 0.15f
 /* A file whose name is the question's words. */
 #define NAME_SHARE 0.15f
+/* A question that is addressed to the file by name. */
+#define ADDRESSED_SHARE 0.5f
 /* What a passage gets of the relevance of the one that points to it, and how
  * near it may come to it. */
 #define LINK_SHARE 0.25f
@@ -44,7 +46,8 @@ static float power(float x)
  */
 static float identified(const struct cand *c, float x)
 {
-	return x + (1 - x) * EXACT_SHARE * c->exact_share;
+	x += (1 - x) * EXACT_SHARE * c->exact_share;
+	return c->name >= NAME_ADDRESSED ? x + (1 - x) * ADDRESSED_SHARE : x;
 }
 
 static void own_score(const struct work *w, struct cand *c)
@@ -58,7 +61,7 @@ static void own_score(const struct work *w, struct cand *c)
 		calibration = embedder_info(o->embedder)->calibration;
 	c->text_score = (1 - share) * power(c->cover_passage) +
 			share * power(c->cover_chunk) + c->bonus +
-			NAME_SHARE * c->name;
+			NAME_SHARE * (c->name > 1 ? 1 : c->name);
 	if (c->text_score > 1)
 		c->text_score = 1;
 	if (!w->fp) {

@@ -17,6 +17,7 @@
 #include "text/query.h"
 
 #define POOL_MIN 200 /* candidates of each leg (spec 4.1) */
+#define NAME_ADDRESSED 2.0f /* cand.name: "tar: how to unpack", tar.md */
 #define CAND_ORDERED 60 /* best candidates that order.c looks at */
 
 struct cand {

@@ -446,6 +446,25 @@ static void test_search__a_missing_leg_is_told(void **state)
 	box_end(&b);
 }
 
+static void test_search__a_question_addressed_to_a_file_asks_it(void **state)
+{
+	struct box b;
+
+	(void)state;
+	box_begin(&b);
+	ws_put(&b.ws, "memory/tools/oven-clean.md",
+	       "# oven clean\n\nHeat it to 480 degrees for two hours.\n");
+	ws_put(&b.ws, "memory/tools/washer.md",
+	       "# washer\n\n清洗内部要用醋，运行两小时。\n");
+	box_index(&b);
+	first_is(&b, "oven clean: 清洗内部要多久",
+		 "memory/tools/oven-clean.md", "480");
+	first_is(&b, "oven clean：清洗内部要多久",
+		 "memory/tools/oven-clean.md", "480");
+	first_is(&b, "清洗内部要多久", "memory/tools/washer.md", "醋");
+	box_end(&b);
+}
+
 static void test_search__a_line_without_a_vector_is_found(void **state)
 {
 	struct note_opts note = NOTE_OPTS_DEFAULT;
