@@ -23,6 +23,7 @@
 #define SUPERSEDE_SHARE 0.75f
 #define REPEAT_COSINE 0.85f
 #define REPEAT_PENALTY 1.5f
+#define PROSE_PENALTY 0.4f
 /* Places that a marked text falls behind: its score times this. */
 #define SUSPECT_FACTOR 0.5f
 /* Just above the older one, so that nothing comes between. */
@@ -165,11 +166,24 @@ static void supersede(struct work *w, int n)
 	sort_best(w, n);
 }
 
-/* The same line once more ("battery of scanner C changed") adds less than
- * nothing: it takes a place. */
-static float penalty(float alike)
+static bool prose(const struct cand *c)
 {
-	return alike >= REPEAT_COSINE ? REPEAT_PENALTY : alike * alike;
+	return c->p->kind == PASSAGE_PARAGRAPH;
+}
+
+/*
+ * What y adds less because x is shown. The same line once more ("battery of
+ * scanner C changed") adds less than nothing: it takes a place. Paragraphs of
+ * one subject are alike without being repetitions.
+ */
+static float penalty(const struct work *w, const struct cand *x,
+		     const struct cand *y)
+{
+	float alike = order_alike(w, x, y);
+
+	if (alike >= REPEAT_COSINE)
+		return REPEAT_PENALTY;
+	return alike * alike * (prose(x) && prose(y) ? PROSE_PENALTY : 1);
 }
 
 /* Maximal marginal relevance; the order is kept to the end. */
@@ -202,7 +216,7 @@ static int diversify(struct work *w, int n, struct remem_err *err)
 			(size_t)(pick - i) * sizeof(*most));
 		w->best[i] = c;
 		for (j = i + 1; j < n; j++) {
-			float s = penalty(order_alike(w, c, w->best[j]));
+			float s = penalty(w, c, w->best[j]);
 
 			if (c->superseded_by == w->best[j] ||
 			    w->best[j]->superseded_by == c)
