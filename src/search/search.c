@@ -54,11 +54,11 @@ static int query_vector(struct work *w, struct remem_err *err)
 		w->qvec = w->o->query_vec;
 		return 0;
 	}
-	rc = embedder_expect(e, w->dims, &why);
+	rc = w->fp ? embedder_expect(e, w->dims, &why) : 0;
 	if (!rc)
 		rc = embedder_query(e, w->q.text, w->q.len, left_ms(w->o),
 				    &vec, &dims, &why);
-	if (!rc && dims != w->dims) {
+	if (!rc && w->fp && dims != w->dims) {
 		mem_free(vec);
 		rc = fail(&why, REMEM_EREMOTE, "the provider answered a vector "
 			  "of %d dimensions, not %d", dims, w->dims);
@@ -105,13 +105,13 @@ static int open_vector_leg(struct work *w, struct remem_err *err)
 					 &w->fp, &w->dims, err);
 	if (rc)
 		return rc;
-	if (!w->fp) {
-		no_vectors(w->out);
-		return 0;
-	}
+	/* Asked also when nothing is stored: a provider that is down is the
+	 * reason that helps. */
 	if ((rc = query_vector(w, err)))
 		return rc;
-	if (!w->qvec) {
+	if (w->qvec && !w->fp)
+		no_vectors(w->out);
+	if (!w->qvec || !w->fp) {
 		w->fp = 0;
 		return 0;
 	}
