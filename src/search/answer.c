@@ -21,14 +21,6 @@ struct region {
 	size_t low, high; /* its section */
 };
 
-static bool same_section(const struct store_passage *x,
-			 const struct store_passage *y)
-{
-	if (!x->heading || !y->heading)
-		return x->heading == y->heading;
-	return !strcmp(x->heading, y->heading);
-}
-
 /* Loads chunk ord - 1, ord, ord + 1 of the hit's file. */
 static int load_near(struct work *w, const struct cand *c,
 		     struct store_chunk near[3], struct remem_err *err)
@@ -75,7 +67,7 @@ static void bound_section(struct region *r, const struct store_chunk near[3],
 		for (j = 0; j < near[i].passage_count; j++) {
 			const struct store_passage *p = &near[i].passages[j];
 			size_t from = at + p->start, to = from + p->len;
-			bool mine = same_section(p, c->p) &&
+			bool mine = same_heading(p, c->p) &&
 				    !gives_orders(r, from, to);
 
 			if (from == r->start) {

@@ -229,13 +229,6 @@ static void find_exact(struct cover *c, int i)
 		k->exact_share = 1;
 }
 
-static bool same_heading(const struct store_passage *x,
-			 const struct store_passage *y)
-{
-	return x->heading == y->heading ||
-	       (x->heading && y->heading && !strcmp(x->heading, y->heading));
-}
-
 static void cover_chunk(struct cover *c)
 {
 	const struct store_chunk *k = c->cands[0].c;

@@ -91,11 +91,8 @@ static bool lends(const struct cand *c)
 /* What x lends to its neighbour c of the same section. */
 static void borrow(struct cand *c, const struct cand *x)
 {
-	const char *h = c->p->heading, *g = x->p->heading;
-
-	if (x->c != c->c || !lends(x) || !lends(c))
-		return;
-	if (h != g && (!h || !g || strcmp(h, g)))
+	if (x->c != c->c || !lends(x) || !lends(c) ||
+	    !same_heading(c->p, x->p))
 		return;
 	c->relevance += NEIGHBOUR_SHARE * x->base;
 	c->touched |= x->cover_passage > 0;

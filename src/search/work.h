@@ -12,6 +12,8 @@
 #ifndef SEARCH_WORK_H
 #define SEARCH_WORK_H
 
+#include <string.h>
+
 #include "base/clock.h"
 #include "search/search.h"
 #include "text/query.h"
@@ -72,6 +74,14 @@ struct work {
 	struct cand **best; /* candidates that pass, best first */
 	int best_count;
 };
+
+/* Do both stand under the same nearest heading, or none? */
+static inline bool same_heading(const struct store_passage *x,
+				const struct store_passage *y)
+{
+	return x->heading == y->heading ||
+	       (x->heading && y->heading && !strcmp(x->heading, y->heading));
+}
 
 int pool_terms(struct work *w, struct remem_err *err);
 int pool_collect(struct work *w, struct remem_err *err);
