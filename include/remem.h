@@ -212,6 +212,152 @@ int remem_get(struct remem *r, const char *address,
 	      const struct remem_get_opts *opts, char **json,
 	      struct remem_err *err);
 
+/* ---- writing memory ---------------------------------------------------- */
+
+/*
+ * Who a text comes from, worst first. A line can never claim a better one
+ * than its writer has: origin is kept beside the text, not in it.
+ */
+enum remem_origin {
+	REMEM_ORIGIN_DEFAULT, /* by the way it came: see each call */
+	REMEM_ORIGIN_UNKNOWN, /* counts as untrusted */
+	REMEM_ORIGIN_UNTRUSTED, /* web pages, tool output, other people */
+	REMEM_ORIGIN_SYSTEM, /* made by programs: reports, diaries */
+	REMEM_ORIGIN_AGENT,
+	REMEM_ORIGIN_OWNER
+};
+
+/* Who asks for a write or a recall; goes into the journal. */
+struct remem_actor {
+	size_t size;
+	const char *via; /* "cli", "mcp", "hook:claude-code", …; NULL: "lib" */
+	const char *session; /* id of the conversation, or NULL */
+	enum remem_origin origin;
+};
+
+struct remem_append_opts {
+	size_t size;
+	/* NULL or "today": today's note; "MEMORY", "USER", or "memory/x.md" */
+	const char *to;
+	int importance; /* 1 to 10, 0: none */
+	const char *triggers; /* "a, b", at most 3 of 64 characters, or NULL */
+	const char *project, *source; /* or NULL; source: a citation or address */
+	const char *observed; /* "YYYY-MM-DD" when it was true, or NULL */
+	int verbatim; /* the text is lines as they are, no list item is made */
+	int dry_run;
+	struct remem_actor actor;
+};
+
+/*
+ * Adds a text to a note: one locked write at its end, on disk when this
+ * returns. The same text from the same source on one day is added once.
+ * *json (doc/schema.md, "append"): path, citation, duplicate, journal id.
+ * REMEM_EPERM: read-only or not a place for notes; REMEM_ELIMIT: too long.
+ */
+int remem_append(struct remem *r, const char *text, size_t len,
+		 const struct remem_append_opts *opts, char **json,
+		 struct remem_err *err);
+
+/* A transcript of an agent's program, for flush and snapshot. */
+struct remem_talk_opts {
+	size_t size;
+	const char *transcript; /* file; NULL: found by session */
+	const char *format; /* row of transcripts.def; NULL: recognised */
+	const char *session; /* conversation, NULL: the only or last one */
+	const char *reason; /* "compact", "new", "reset", "end", … */
+	int64_t window_tokens; /* of the host's model, 0: by the format */
+	int64_t used_tokens; /* known to the host, 0: from the transcript */
+	int check; /* only say whether it is time */
+	int force; /* also when it is not time, or was done */
+	int dry_run; /* show what would be written */
+	struct remem_actor actor;
+};
+
+/* What matters of a conversation into today's note, before it is compacted.
+ * *json: doc/schema.md, "flush". Nothing to do is no error. */
+int remem_flush(struct remem *r, const struct remem_talk_opts *opts,
+		char **json, struct remem_err *err);
+/* The last messages of a conversation into a note of their own. */
+int remem_snapshot(struct remem *r, const struct remem_talk_opts *opts,
+		   char **json, struct remem_err *err);
+
+/*
+ * The journal of what was written and recalled, newest last. trace: only what
+ * concerns a citation or a path, or NULL. verify: checks the chain and names
+ * the first broken record ("ok":false; still 0 is returned).
+ */
+struct remem_journal_opts {
+	size_t size;
+	const char *trace;
+	const char *op; /* only of this kind, or NULL */
+	int verify;
+	int limit; /* 0: 50 */
+};
+int remem_journal(struct remem *r, const struct remem_journal_opts *opts,
+		  char **json, struct remem_err *err);
+/* Takes one write of the journal back; dry_run only shows the change. */
+int remem_undo(struct remem *r, int64_t id, int dry_run, char **json,
+	       struct remem_err *err);
+
+/* action: "list", "show", "apply", "reject"; id as "list" gives it. */
+int remem_review(struct remem *r, const char *action, const char *id,
+		 int dry_run, char **json, struct remem_err *err);
+
+struct remem_forget_opts {
+	size_t size;
+	/* what goes: those given must all hold; one at least */
+	const char *entry; /* citation */
+	const char *source, *session, *person, *text;
+	const char *after, *before; /* "YYYY-MM-DD", inclusive */
+	int dry_run; /* only list what would go */
+	struct remem_actor actor;
+};
+int remem_forget(struct remem *r, const struct remem_forget_opts *opts,
+		 char **json, struct remem_err *err);
+
+/* Duplicates, contradictions, stale entries, leaks: *json, "report". */
+int remem_memory_report(struct remem *r, char **json, struct remem_err *err);
+
+/* action: "init", "status", "log", "commit". Only notes are committed. */
+int remem_git(struct remem *r, const char *action, char **json,
+	      struct remem_err *err);
+
+/* ---- for agents -------------------------------------------------------- */
+
+struct remem_context_opts {
+	size_t size;
+	int budget_tokens; /* 0: the setting */
+	int shared; /* a group or a shared room: no private memory */
+	const char *task; /* adds the best hits for it, or NULL */
+	const char *host; /* row of hosts.def, or NULL */
+	int max_chars; /* hard bound of the block, 0: none */
+	struct remem_actor actor;
+};
+
+/* The block for the start of a conversation: *json has "text". */
+int remem_context(struct remem *r, const struct remem_context_opts *opts,
+		  char **json, struct remem_err *err);
+
+struct remem_recall_opts {
+	size_t size;
+	int max_results; /* 0: 3 */
+	int max_chars; /* 0: 1,800 */
+	int deadline_ms; /* 0: 200 */
+	int shared;
+	struct remem_actor actor; /* session: nothing is given twice in it */
+};
+
+/* What memory adds to a prompt by itself: *json has "text", "" if nothing is
+ * worth it. Only curated or trusted lines, as data, never instructions. */
+int remem_recall(struct remem *r, const char *prompt, size_t len,
+		 const struct remem_recall_opts *opts, char **json,
+		 struct remem_err *err);
+
+/* Our short text that tells an agent when to search and how to cite; citations
+ * by the settings. The caller frees it. */
+int remem_guidance(struct remem *r, int shared, char **text,
+		   struct remem_err *err);
+
 /* ---- the rest, as JSON reports ---------------------------------------- */
 
 enum remem_embed_kind { REMEM_EMBED_QUERY, REMEM_EMBED_DOCUMENT };
