@@ -22,6 +22,8 @@
  */
 int json_read(yyjson_doc **out, const char *text, size_t len, bool relaxed,
 	      const char *name, struct remem_err *err);
+/* For yyjson's own calls: memory that is taken and given back by base/alloc. */
+const yyjson_alc *json_alc(void);
 /* Members of an object; def where obj is no object (or NULL), the key is
  * missing or of another type. A string is borrowed from the document. */
 const char *json_str(yyjson_val *obj, const char *key, const char *def);

@@ -31,6 +31,14 @@ static void alc_free(void *ctx, void *p)
 	mem_free(p);
 }
 
+const yyjson_alc *json_alc(void)
+{
+	static const yyjson_alc alc = { alc_malloc, alc_realloc, alc_free,
+					NULL };
+
+	return &alc;
+}
+
 /* Line and column, in characters, of a byte; both from 1. */
 static void locate(size_t *line, size_t *column, const char *text, size_t at)
 {
@@ -81,7 +89,6 @@ static bool is_too_deep(yyjson_doc *doc)
 int json_read(yyjson_doc **out, const char *text, size_t len, bool relaxed,
 	      const char *name, struct remem_err *err)
 {
-	const yyjson_alc alc = { alc_malloc, alc_realloc, alc_free, NULL };
 	yyjson_read_flag flags = relaxed ? YYJSON_READ_ALLOW_COMMENTS |
 					   YYJSON_READ_ALLOW_TRAILING_COMMAS : 0;
 	yyjson_read_err e;
@@ -98,7 +105,8 @@ int json_read(yyjson_doc **out, const char *text, size_t len, bool relaxed,
 	if (!len)
 		return fail(err, REMEM_EFORMAT, "'%s' is empty, not JSON",
 			    name);
-	doc = yyjson_read_opts((char *)(uintptr_t)text, len, flags, &alc, &e);
+	doc = yyjson_read_opts((char *)(uintptr_t)text, len, flags, json_alc(),
+			       &e);
 	if (!doc && e.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
 		return fail_nomem(err);
 	if (!doc)
