@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 
 struct http; /* a client: keeps connections alive; one thread at a time */
@@ -59,5 +60,17 @@ void http_reply_release(struct http_reply *r);
 /* True for 127.0.0.0/8, ::1 and localhost in an http or https URL; false
  * where the host could be read in two ways. */
 bool http_is_loopback(const char *url);
+
+/* ---- requests to an interface that speaks JSON (http_make.c) ----------- */
+
+/* base with path ("/embeddings") put before its query; a base that ends so
+ * already stays as it is. In the arena. */
+const char *http_endpoint(struct arena *a, const char *base, const char *path);
+/*
+ * Content type and key, then the headers given ("Name: value", NULL-
+ * terminated, or NULL), which take the place of ours. key may be NULL.
+ */
+const char *const *http_json_headers(struct arena *a, const char *key,
+				     const char *const *headers);
 
 #endif

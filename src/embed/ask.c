@@ -7,6 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/trouble.h"
 #include "base/utf8.h"
 #include "embed/check.h"
 #include "embed/embedder.h"
@@ -182,8 +183,8 @@ static bool wait_again(struct try *t, struct outcome *o)
 		tries = 2;
 	if (++*count >= tries)
 		return false;
-	ms = retry_wait_ms(*count - 1, o->retry_after_ms, t->e->c.wait_scale,
-			   &t->e->random);
+	ms = trouble_wait_ms(*count - 1, o->retry_after_ms, t->e->c.wait_scale,
+			     &t->e->random);
 	return ms >= 0 && wait_ms(&t->w, ms);
 }
 

@@ -21,55 +21,11 @@
 struct openai {
 	struct arena a;
 	const char *url, *model;
-	const char **headers;
+	const char *const *headers;
 	const char *query_type, *document_type;
 	int dims; /* asked for, 0: not */
 	bool base64;
 };
-
-/* {base}/embeddings, before a query; what ends so already stays. */
-static const char *make_url(struct arena *a, const char *base)
-{
-	static const char path[] = "/embeddings";
-	size_t n = strcspn(base, "?#"), m = sizeof(path) - 1;
-	const char *query = base[n] == '?' ? base + n : "";
-
-	while (n && base[n - 1] == '/')
-		n--;
-	if (n > m && !memcmp(base + n - m, path, m))
-		n -= m;
-	return arena_printf(a, "%.*s%s%s", (int)n, base, path, query);
-}
-
-static bool has_header(const char *const *headers, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (; headers && *headers; headers++)
-		if (!strncasecmp(*headers, name, n) && (*headers)[n] == ':')
-			return true;
-	return false;
-}
-
-/* Ours first; one that the settings give takes the place of ours. */
-static void make_headers(struct openai *o, const struct embed_config *c)
-{
-	size_t n = 0, k = 0;
-
-	while (c->headers && c->headers[n])
-		n++;
-	o->headers = ARENA_ARRAY(&o->a, const char *, n + 3);
-	if (!o->headers)
-		return;
-	if (!has_header(c->headers, "Content-Type"))
-		o->headers[k++] = "Content-Type: application/json";
-	if (c->api_key && c->api_key[0] &&
-	    !has_header(c->headers, "Authorization"))
-		o->headers[k++] = arena_printf(
-			&o->a, "Authorization: Bearer %s", c->api_key);
-	for (size_t i = 0; i < n; i++)
-		o->headers[k++] = c->headers[i];
-}
 
 static int check_settings(const struct embed_config *c, struct remem_err *err)
 {
@@ -115,8 +71,8 @@ static int openai_open(void **self, struct embed_info *info,
 	o = mem_zalloc(sizeof(*o));
 	if (!o)
 		return fail_nomem(err);
-	o->url = make_url(&o->a, c->base_url);
-	make_headers(o, c);
+	o->url = http_endpoint(&o->a, c->base_url, "/embeddings");
+	o->headers = http_json_headers(&o->a, c->api_key, c->headers);
 	o->model = c->model;
 	o->query_type = c->query_input_type;
 	o->document_type = c->document_input_type;

@@ -5,35 +5,7 @@
 
 #include "base/alloc.h"
 #include "embed/embedder.h"
-#include "embed/trouble.h"
-
-#define WAIT_FIRST_MS 500
-#define WAIT_MAX_MS 8000
-#define RETRY_AFTER_MAX_MS 60000
-
-static uint64_t next_random(uint64_t *state)
-{
-	uint64_t z = *state += 0x9e3779b97f4a7c15u;
-
-	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-	return z ^ z >> 31;
-}
-
-int retry_wait_ms(int attempt, int retry_after_ms, double scale,
-		  uint64_t *random)
-{
-	double ms = WAIT_FIRST_MS, jitter;
-
-	if (retry_after_ms > RETRY_AFTER_MAX_MS)
-		return -1;
-	for (int i = 0; i < attempt && ms < WAIT_MAX_MS; i++)
-		ms *= 2;
-	if (retry_after_ms >= 0)
-		ms = retry_after_ms;
-	jitter = 1 + (double)(next_random(random) >> 11) / 9007199254740992.0 / 5;
-	return (int)(ms * jitter * (scale > 0 ? scale : 1) + 0.5);
-}
+#include "base/trouble.h"
 
 /* ---- replies that are not answers ------------------------------------- */
 

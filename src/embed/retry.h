@@ -1,6 +1,6 @@
 /*
  * What a reply means for the request: it is good, it is worth another try, it
- * was too much, or there is no use in going on. And how long to wait.
+ * was too much, or there is no use in going on.
  */
 #ifndef EMBED_RETRY_H
 #define EMBED_RETRY_H
@@ -34,13 +34,5 @@ void outcome_of(struct outcome *o, struct embedder *e,
 
 #define RETRY_TRIES 4 /* a request and three retries */
 #define RETRY_RATE_TRIES 6 /* a request and five */
-
-/*
- * Milliseconds before retry number attempt (from 0): what the provider said,
- * else 0.5, 1, 2, 4, 8 s; up to a fifth longer, so that many do not come back
- * at once. -1 when the provider asks for more than a minute.
- */
-int retry_wait_ms(int attempt, int retry_after_ms, double scale,
-		  uint64_t *random);
 
 #endif

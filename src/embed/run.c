@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/trouble.h"
 #include "base/log.h"
 #include "base/utf8.h"
 #include "embed/check.h"
@@ -304,8 +305,8 @@ static void on_again(struct run *run, struct job *j, const struct outcome *o)
 
 	/* Two time-outs are enough: that was minutes. */
 	j->again += o->timed_out ? 2 : 1;
-	wait = retry_wait_ms(j->again - 1, o->retry_after_ms, e->c.wait_scale,
-			     &e->random);
+	wait = trouble_wait_ms(j->again - 1, o->retry_after_ms, e->c.wait_scale,
+			       &e->random);
 	if (j->again >= tries || wait < 0)
 		on_spent(run, j, o);
 	else
@@ -317,8 +318,8 @@ static void on_rate(struct run *run, struct job *j, const struct outcome *o,
 		    int64_t sent_ns)
 {
 	struct embedder *e = run->e;
-	int wait = retry_wait_ms(j->rate, o->retry_after_ms, e->c.wait_scale,
-				 &e->random);
+	int wait = trouble_wait_ms(j->rate, o->retry_after_ms, e->c.wait_scale,
+				   &e->random);
 	int64_t now = clock_mono_ns();
 
 	if (++j->rate >= RETRY_RATE_TRIES || wait < 0) {

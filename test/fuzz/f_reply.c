@@ -11,7 +11,7 @@
 #include "base/utf8.h"
 #include "embed/check.h"
 #include "embed/openai_reply.h"
-#include "embed/trouble.h"
+#include "base/trouble.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 

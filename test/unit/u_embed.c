@@ -675,14 +675,14 @@ static void test_embed__waits_double_and_follow_the_provider(void **state)
 	(void)state;
 	for (int i = 0; i < 6; i++)
 		for (int k = 0; k < 100; k++) {
-			int ms = retry_wait_ms(i, -1, 0, &random);
+			int ms = trouble_wait_ms(i, -1, 0, &random);
 
 			assert_in_range(ms, want[i], want[i] * 12 / 10);
 		}
-	assert_in_range(retry_wait_ms(0, 7000, 0, &random), 7000, 8400);
-	assert_in_range(retry_wait_ms(4, 60000, 0, &random), 60000, 72000);
-	assert_int_equal(retry_wait_ms(0, 60001, 0, &random), -1);
-	assert_in_range(retry_wait_ms(0, 7000, 0.001, &random), 7, 9);
+	assert_in_range(trouble_wait_ms(0, 7000, 0, &random), 7000, 8400);
+	assert_in_range(trouble_wait_ms(4, 60000, 0, &random), 60000, 72000);
+	assert_int_equal(trouble_wait_ms(0, 60001, 0, &random), -1);
+	assert_in_range(trouble_wait_ms(0, 7000, 0.001, &random), 7, 9);
 }
 
 static void test_embed__an_empty_account_is_asked_once(void **state)

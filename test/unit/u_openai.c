@@ -13,7 +13,7 @@
 #include "base/alloc.h"
 #include "embed/limits.h"
 #include "embed/openai_reply.h"
-#include "embed/trouble.h"
+#include "base/trouble.h"
 
 /* ---- replies ---------------------------------------------------------- */
 

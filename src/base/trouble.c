@@ -1,6 +1,6 @@
-/* Reads what a provider says when it does not answer. */
+/* Reads what a provider says when it does not answer, and spaces retries. */
 #define _GNU_SOURCE /* memmem, strcasestr */
-#include "embed/trouble.h"
+#include "base/trouble.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -14,6 +14,10 @@
 #define BODY_MAX ((size_t)1 << 20) /* of an error; more is not read */
 #define SAID_MAX 200
 #define ECHO_BYTES 16 /* so much of a text in a message is a repetition */
+
+#define WAIT_FIRST_MS 500
+#define WAIT_MAX_MS 8000
+#define RETRY_AFTER_MAX_MS 60000
 
 static const char *const quota_words[] = {
 	"insufficient_quota", "billing", "arrearage", "accountoverdue",
@@ -234,4 +238,28 @@ void trouble_clean(char out[TROUBLE_SAID], const struct trouble *t,
 	if (!repeats(s, texts, lens, n))
 		snprintf(out, TROUBLE_SAID, "%.*s",
 			 (int)utf8_cut(s, len, SAID_MAX), s);
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15u;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+	return z ^ z >> 31;
+}
+
+int trouble_wait_ms(int attempt, int retry_after_ms, double scale,
+		    uint64_t *random)
+{
+	double ms = WAIT_FIRST_MS, jitter;
+
+	if (retry_after_ms > RETRY_AFTER_MAX_MS)
+		return -1;
+	for (int i = 0; i < attempt && ms < WAIT_MAX_MS; i++)
+		ms *= 2;
+	if (retry_after_ms >= 0)
+		ms = retry_after_ms;
+	jitter = 1 + (double)(next_random(random) >> 11) / 9007199254740992.0 / 5;
+	return (int)(ms * jitter * (scale > 0 ? scale : 1) + 0.5);
 }

@@ -3,11 +3,12 @@
  * long to wait. Every vendor words it in its own way, so all known places are
  * looked at and nothing depends on the language of the message.
  */
-#ifndef EMBED_TROUBLE_H
-#define EMBED_TROUBLE_H
+#ifndef BASE_TROUBLE_H
+#define BASE_TROUBLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/http.h"
 
@@ -35,5 +36,13 @@ size_t trouble_number(const struct trouble *t, size_t below);
 void trouble_clean(char out[TROUBLE_SAID], const struct trouble *t,
 		   const char *const *secrets, const char *const *texts,
 		   const size_t *lens, size_t n);
+
+/*
+ * Milliseconds before retry number attempt (from 0): what the provider said,
+ * else 0.5, 1, 2, 4, 8 s; up to a fifth longer, so that many do not come back
+ * at once. -1 when the provider asks for more than a minute.
+ */
+int trouble_wait_ms(int attempt, int retry_after_ms, double scale,
+		    uint64_t *random);
 
 #endif
