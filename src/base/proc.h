@@ -1,6 +1,6 @@
 /*
- * Child processes: run one to its end with text in and text out. No shell is
- * involved.
+ * Child processes: run one to its end with text in and text out, or start one
+ * that outlives us. No shell is involved.
  */
 #ifndef BASE_PROC_H
 #define BASE_PROC_H
@@ -35,5 +35,19 @@ int proc_run_opts(struct buf *out, const char *const *argv,
 int proc_run(struct buf *out, const char *const *argv, const char *in,
 	     size_t in_len, int timeout_ms, int *status,
 	     struct remem_err *err);
+
+struct proc_detach_opts {
+	const char *dir; /* where it runs; NULL: where we are */
+	const char *log; /* file its outputs are added to; NULL: nowhere */
+	const char *const *env; /* as in struct proc_opts */
+};
+
+/*
+ * Starts argv[0] on its own: in a session of its own, without our descriptors,
+ * with an empty input; it goes on when we end and is not waited for. Returns
+ * when the program runs. REMEM_ENOTFOUND: no such program; REMEM_EIO.
+ */
+int proc_detach(const char *const *argv, const struct proc_detach_opts *opts,
+		struct remem_err *err);
 
 #endif

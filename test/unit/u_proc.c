@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/proc.h"
@@ -259,4 +260,59 @@ static void test_proc__nothing_else_is_inherited(void **state)
 	close(fd);
 	buf_release(&out);
 	tmp_end(&t);
+}
+
+/* What a process that nobody waits for leaves in a file. */
+static void wait_for(const char *path, struct buf *out)
+{
+	for (int i = 0; i < 500; i++) {
+		struct timespec ms10 = { 0, 10000000 };
+
+		buf_reset(out);
+		if (!file_read(out, path, NULL) && out->len &&
+		    out->ptr[out->len - 1] == '\n')
+			return;
+		nanosleep(&ms10, NULL);
+	}
+	fail_msg("nothing was written to %s", path);
+}
+
+static void test_proc__a_detached_one_is_on_its_own(void **state)
+{
+	const char *argv[] = { "sh", "-c", "read x; echo \"$PWD $(ps -o sid= "
+		"-p $$ | tr -d ' ') $$ [$x] $(ls /proc/$$/fd | tr '\n' ' ')\"",
+		NULL };
+	struct proc_detach_opts o = { 0 };
+	struct buf out = BUF_INIT(0);
+	char log[512], cwd[256];
+	int fd = open("/dev/null", O_RDONLY), sid, pid;
+	struct tmp t;
+
+	(void)state;
+	tmp_begin(&t);
+	snprintf(log, sizeof(log), "%s/log", t.dir);
+	o.dir = t.dir;
+	o.log = log;
+	assert_true(fd > 2);
+	assert_int_equal(proc_detach(argv, &o, NULL), 0);
+	wait_for(log, &out);
+	assert_int_equal(sscanf(out.ptr, "%255s %d %d []", cwd, &sid, &pid), 3);
+	assert_string_equal(cwd, t.dir);
+	assert_int_not_equal(sid, getsid(0));
+	assert_int_not_equal(sid, pid);
+	assert_null(strstr(out.ptr, " 4 "));
+	close(fd);
+	buf_release(&out);
+	tmp_end(&t);
+}
+
+static void test_proc__detaching_says_what_cannot_be_run(void **state)
+{
+	const char *argv[] = { "remem-no-such-program", NULL };
+	struct proc_detach_opts o = { "/no/such/folder", NULL, NULL };
+	const char *sh[] = { "sh", NULL };
+
+	(void)state;
+	assert_int_equal(proc_detach(argv, NULL, NULL), REMEM_ENOTFOUND);
+	assert_int_equal(proc_detach(sh, &o, NULL), REMEM_ENOTFOUND);
 }
