@@ -158,6 +158,10 @@ struct remem_search_opts {
 	const char *tag;
 	const char *origin;
 	const char *project;
+	/* While changed files are indexed first. A result other than 0 ends
+	 * the search: REMEM_ECANCELLED. */
+	remem_progress_fn progress;
+	void *progress_ctx;
 };
 
 struct remem_hit {
@@ -354,7 +358,7 @@ int remem_recall(struct remem *r, const char *prompt, size_t len,
 		 struct remem_err *err);
 
 /* Our short text that tells an agent when to search and how to cite; citations
- * by the settings. The caller frees it. */
+ * by the settings (r NULL: by their defaults). The caller frees it. */
 int remem_guidance(struct remem *r, int shared, char **text,
 		   struct remem_err *err);
 

@@ -1,11 +1,14 @@
 #!/bin/sh
 # modules.sh FILE: the folders of src/ that FILE needs, by following includes,
 # also through the headers that tests share. Who sees remem.h needs api behind
-# it; base, which has its error codes from there, does not.
+# it; base, which has its error codes from there, does not. Who sees front.h
+# needs the layers beside cli.
 cd "$(dirname "$0")/.." || exit 1
 included() {
 	sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' "$@" 2>/dev/null
 	grep -qs '^#include ["<]remem.h[">]' "$@" && echo api
+	grep -qs '^#include "front.h"' "$@" &&
+		for d in mcp hosts web; do [ ! -d src/$d ] || echo $d; done
 }
 # The test and the headers beside it, or one folder up, that it includes.
 files=$1

@@ -18,14 +18,20 @@
 struct bound {
 	int64_t end_ns;
 	bool stopped;
+	struct refresh *y;
 };
 
 static int within(void *ctx, const char *phase, int64_t done, int64_t total,
 		  double rate, double left_s)
 {
 	struct bound *b = ctx;
+	struct refresh *y = b->y;
 
-	(void)done, (void)total, (void)rate, (void)left_s;
+	if (y->progress && y->progress(y->progress_ctx, phase, done, total,
+				       rate, left_s)) {
+		y->cancelled = true;
+		return 1;
+	}
 	/* Vectors have a budget of their own. */
 	if (!strcmp(phase, "vectors") || clock_mono_ns() < b->end_ns)
 		return 0;
@@ -39,7 +45,7 @@ static int64_t smaller(int64_t a, int64_t b)
 }
 
 static void bound_index(struct index_opts *o, struct bound *b,
-			const struct refresh *y, const struct settings *s,
+			struct refresh *y, const struct settings *s,
 			bool first)
 {
 	int64_t text = settings_int(s, "memorySearch.sync.searchBudgetMs");
@@ -60,6 +66,7 @@ static void bound_index(struct index_opts *o, struct bound *b,
 	o->wait_ms = (int)text;
 	b->end_ns = clock_mono_ns() + text * 1000000;
 	b->stopped = false;
+	b->y = y;
 	o->progress = within;
 	o->progress_ctx = b;
 }
@@ -93,6 +100,8 @@ static int run_index(struct refresh *y, struct remem *r, struct arena *a,
 	rc = index_run(&report, a, &o, &why);
 	if (rc == REMEM_ENOMEM || a->failed)
 		return fail_nomem(err);
+	if (y->cancelled)
+		return fail(err, REMEM_ECANCELLED, "cancelled");
 	if (b.stopped || rc == REMEM_ECANCELLED)
 		behind(y, a, "the index is not complete yet; run: remem index");
 	else if (rc == REMEM_EBUSY)

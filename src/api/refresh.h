@@ -10,7 +10,10 @@ struct refresh {
 	bool never; /* do not look */
 	bool text_only; /* vectors are not wanted for this answer */
 	int deadline_ms; /* of the whole search, 0: none */
+	remem_progress_fn progress; /* of the sync; may end the search */
+	void *progress_ctx;
 	/* out */
+	bool cancelled; /* progress has ended it: REMEM_ECANCELLED */
 	bool stale; /* the index is behind the files */
 	const char *why; /* in the arena: what is behind and what to do */
 	struct check *check;

@@ -333,6 +333,8 @@ static int answer(struct search *s, struct remem_err *err)
 	s->fresh.never = s->o->no_sync != 0;
 	s->fresh.text_only = s->run.mode == REMEM_MODE_TEXT;
 	s->fresh.deadline_ms = s->o->deadline_ms > 0 ? s->o->deadline_ms : 0;
+	s->fresh.progress = s->o->progress;
+	s->fresh.progress_ctx = s->o->progress_ctx;
 	if ((rc = run_fresh(s, err)) || (rc = take_info(s, err)) ||
 	    (rc = check_closed(s, err)))
 		return rc;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/setting_value.h"
+#include "base/nearest.h"
 
 #define SAFE SET_SAFE
 #define SECRET SET_SECRET
@@ -84,36 +85,6 @@ static int smaller(int a, int b)
 	return a < b ? a : b;
 }
 
-static char lower(char c)
-{
-	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-/* Edits between two names without regard to case, bounded by their length. */
-static int distance(const char *a, size_t n, const char *b, size_t m)
-{
-	int row[NAME_MAX_BYTES + 1];
-
-	if (n >= NAME_MAX_BYTES || m >= NAME_MAX_BYTES)
-		return NAME_MAX_BYTES;
-	for (size_t j = 0; j <= m; j++)
-		row[j] = (int)j;
-	for (size_t i = 1; i <= n; i++) {
-		int diagonal = row[0];
-
-		row[0] = (int)i;
-		for (size_t j = 1; j <= m; j++) {
-			int up = row[j];
-			int same = lower(a[i - 1]) == lower(b[j - 1]);
-
-			row[j] = smaller(diagonal + !same,
-					 smaller(up, row[j - 1]) + 1);
-			diagonal = up;
-		}
-	}
-	return row[m];
-}
-
 static int dots(const char *s)
 {
 	int n = 0;
@@ -154,7 +125,7 @@ const char *setting_nearest(const char *name)
 		if (skip && strncmp(row, "memorySearch.", skip))
 			continue;
 		n = head_of(row + skip, parts);
-		d = distance(name, len, row + skip, n);
+		d = word_distance(name, len, row + skip, n);
 		if (d >= best || n + skip >= sizeof(best_name))
 			continue;
 		best = d;

@@ -266,6 +266,50 @@ void json_put_raw(struct json *j, const char *json, size_t len)
 	buf_add(j->out, json, len);
 }
 
+static void put_members(struct json *j, yyjson_val *v)
+{
+	yyjson_val *key, *item;
+	size_t i, n;
+
+	json_obj(j);
+	yyjson_obj_foreach(v, i, n, key, item) {
+		json_key(j, yyjson_get_str(key));
+		json_put_val(j, item);
+	}
+	json_end(j);
+}
+
+static void put_items(struct json *j, yyjson_val *v)
+{
+	yyjson_val *item;
+	size_t i, n;
+
+	json_arr(j);
+	yyjson_arr_foreach(v, i, n, item)
+		json_put_val(j, item);
+	json_arr_end(j);
+}
+
+void json_put_val(struct json *j, yyjson_val *v)
+{
+	if (yyjson_is_obj(v))
+		put_members(j, v);
+	else if (yyjson_is_arr(v))
+		put_items(j, v);
+	else if (yyjson_is_str(v))
+		json_put_strn(j, yyjson_get_str(v), yyjson_get_len(v));
+	else if (yyjson_is_raw(v))
+		json_put_raw(j, yyjson_get_raw(v), yyjson_get_len(v));
+	else if (yyjson_is_int(v) && !yyjson_is_uint(v))
+		json_put_int(j, yyjson_get_sint(v));
+	else if (yyjson_is_num(v))
+		json_put_num(j, yyjson_get_num(v));
+	else if (yyjson_is_bool(v))
+		json_put_bool(j, yyjson_get_bool(v));
+	else
+		json_put_null(j);
+}
+
 void json_kstr(struct json *j, const char *key, const char *s)
 {
 	json_key(j, key);

@@ -22,6 +22,9 @@
  */
 int json_read(yyjson_doc **out, const char *text, size_t len, bool relaxed,
 	      const char *name, struct remem_err *err);
+/* The same, with numbers kept as they are written: yyjson_is_raw(). */
+int json_read_verbatim(yyjson_doc **out, const char *text, size_t len,
+		       const char *name, struct remem_err *err);
 /* For yyjson's own calls: memory that is taken and given back by base/alloc. */
 const yyjson_alc *json_alc(void);
 /* Members of an object; def where obj is no object (or NULL), the key is
@@ -54,6 +57,7 @@ void json_put_fixed(struct json *j, double v, int decimals);
 void json_put_bool(struct json *j, bool v);
 void json_put_null(struct json *j);
 void json_put_raw(struct json *j, const char *json, size_t len);
+void json_put_val(struct json *j, yyjson_val *v); /* with all it holds */
 /* key and value in one call */
 void json_kstr(struct json *j, const char *key, const char *s);
 void json_kint(struct json *j, const char *key, int64_t v);

@@ -86,11 +86,10 @@ static bool is_too_deep(yyjson_doc *doc)
 	return false;
 }
 
-int json_read(yyjson_doc **out, const char *text, size_t len, bool relaxed,
-	      const char *name, struct remem_err *err)
+static int read_flags(yyjson_doc **out, const char *text, size_t len,
+		      yyjson_read_flag flags, const char *name,
+		      struct remem_err *err)
 {
-	yyjson_read_flag flags = relaxed ? YYJSON_READ_ALLOW_COMMENTS |
-					   YYJSON_READ_ALLOW_TRAILING_COMMAS : 0;
 	yyjson_read_err e;
 	yyjson_doc *doc;
 
@@ -119,6 +118,22 @@ int json_read(yyjson_doc **out, const char *text, size_t len, bool relaxed,
 	}
 	*out = doc;
 	return 0;
+}
+
+int json_read(yyjson_doc **out, const char *text, size_t len, bool relaxed,
+	      const char *name, struct remem_err *err)
+{
+	return read_flags(out, text, len,
+			  relaxed ? YYJSON_READ_ALLOW_COMMENTS |
+				    YYJSON_READ_ALLOW_TRAILING_COMMAS : 0,
+			  name, err);
+}
+
+int json_read_verbatim(yyjson_doc **out, const char *text, size_t len,
+		       const char *name, struct remem_err *err)
+{
+	return read_flags(out, text, len, YYJSON_READ_NUMBER_AS_RAW, name,
+			  err);
 }
 
 const char *json_str(yyjson_val *obj, const char *key, const char *def)

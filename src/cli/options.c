@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "cli/cli.h"
 
 #define VERB(name, function, synopsis, help) \
@@ -79,51 +80,20 @@ static const struct opt *find_opt(const struct verb *v, const char *name,
 	return common;
 }
 
-static int smaller(int a, int b)
+struct names {
+	const char *(*name)(int i);
+};
+
+static const char *name_of(void *ctx, int i)
 {
-	return a < b ? a : b;
-}
-
-#define WORD_MAX 40
-
-static int distance(const char *a, const char *b)
-{
-	size_t n = strlen(a), m = strlen(b);
-	int row[WORD_MAX + 1];
-
-	if (n > WORD_MAX || m > WORD_MAX)
-		return WORD_MAX;
-	for (size_t j = 0; j <= m; j++)
-		row[j] = (int)j;
-	for (size_t i = 1; i <= n; i++) {
-		int diagonal = row[0];
-
-		row[0] = (int)i;
-		for (size_t j = 1; j <= m; j++) {
-			int up = row[j];
-
-			row[j] = smaller(diagonal + (a[i - 1] != b[j - 1]),
-					 smaller(up, row[j - 1]) + 1);
-			diagonal = up;
-		}
-	}
-	return row[m];
+	return ((struct names *)ctx)->name(i);
 }
 
 const char *cli_nearest(const char *word, const char *(*name)(int i))
 {
-	const char *best = NULL, *s;
-	int least = 2 + (int)strlen(word) / 4;
+	struct names names = { name };
 
-	for (int i = 0; (s = name(i)); i++) {
-		int d = distance(word, s);
-
-		if (d < least) {
-			least = d;
-			best = s;
-		}
-	}
-	return best;
+	return word_nearest(word, name_of, &names);
 }
 
 static const char *verb_name(int i)
@@ -179,11 +149,11 @@ static int set_verb(struct cli *c, const char *word)
 
 static int unknown(struct cli *c, const char *word)
 {
-	char name[WORD_MAX + 1];
+	char name[NEAREST_MAX];
 	const char *near;
 	size_t n = strcspn(word + 2, "=");
 
-	if (word[1] != '-' || n > WORD_MAX)
+	if (word[1] != '-' || n >= NEAREST_MAX)
 		return cli_usage(c, "there is no option '%.60s'; put -- before "
 				 "what is no option", word);
 	memcpy(name, word + 2, n);

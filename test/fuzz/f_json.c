@@ -11,36 +11,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static void put_value(struct json *j, yyjson_val *v)
-{
-	size_t i, n;
-	yyjson_val *key, *item;
-
-	if (yyjson_is_obj(v)) {
-		json_obj(j);
-		yyjson_obj_foreach(v, i, n, key, item) {
-			json_key(j, yyjson_get_str(key));
-			put_value(j, item);
-		}
-		json_end(j);
-	} else if (yyjson_is_arr(v)) {
-		json_arr(j);
-		yyjson_arr_foreach(v, i, n, item)
-			put_value(j, item);
-		json_arr_end(j);
-	} else if (yyjson_is_str(v)) {
-		json_put_strn(j, yyjson_get_str(v), yyjson_get_len(v));
-	} else if (yyjson_is_int(v) && !yyjson_is_uint(v)) {
-		json_put_int(j, yyjson_get_sint(v));
-	} else if (yyjson_is_num(v)) {
-		json_put_num(j, yyjson_get_num(v));
-	} else if (yyjson_is_bool(v)) {
-		json_put_bool(j, yyjson_get_bool(v));
-	} else {
-		json_put_null(j);
-	}
-}
-
 static void must_read(const struct buf *b)
 {
 	yyjson_doc *doc;
@@ -67,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 			      &err)) {
 		json_begin(&j, &b);
 		j.pretty = text[0] & 2;
-		put_value(&j, yyjson_doc_get_root(doc));
+		json_put_val(&j, yyjson_doc_get_root(doc));
 		if (!b.failed)
 			must_read(&b);
 		yyjson_doc_free(doc);

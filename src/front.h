@@ -1,0 +1,29 @@
+/*
+ * What the verbs of the program call of the layers beside src/cli, which do
+ * not see each other.
+ */
+#ifndef FRONT_H
+#define FRONT_H
+
+#include <stdbool.h>
+
+#include "remem.h"
+
+struct mcp_opts {
+	struct remem_open_opts open; /* borrowed while it runs */
+	const char *tools; /* NULL or "core", "full" */
+	const char *compat; /* NULL, "openclaw", "lancedb" */
+	bool shared; /* others read along: nothing private, no citations */
+	bool http;
+	const char *host; /* NULL: 127.0.0.1 */
+	int port; /* 0: the usual one; -1: any that is free */
+	const char *token_file; /* NULL: in the state folder */
+};
+
+/*
+ * Serves the Model Context Protocol until the input ends (or, by HTTP, until
+ * a signal). REMEM_EINVAL: an option that makes no sense; nothing was read.
+ */
+int mcp_serve(const struct mcp_opts *o, struct remem_err *err);
+
+#endif
