@@ -80,6 +80,17 @@ int index_run(struct index_report *r, struct arena *a,
 	      const struct index_opts *o, struct remem_err *err);
 
 /*
+ * The same for these paths alone, as they are shown or absolute: files, or
+ * folders with all that is below, which may be new, changed or gone. Costs no
+ * walk of the workspace, save where the paths alone cannot tell (see
+ * source_walk_some), or there is no index yet. What the report says of files,
+ * skips and completeness is about these paths; totals are the index's.
+ */
+int index_paths(struct index_report *r, struct arena *a,
+		const struct index_opts *o, const char *const *paths, size_t n,
+		struct remem_err *err);
+
+/*
  * What differs between disk and index, without writing: for status and for
  * the sync before a search. *dirty counts files to add, change or remove.
  * s NULL: there is no index yet. *list is what the walk found; the caller

@@ -102,8 +102,12 @@ static int load_rows(struct plan *p, struct arena *a,
 		     struct store *s, struct remem_err *err)
 {
 	struct loader ld = { .a = a, .l = l, .settled = settled };
-	int rc = s ? s->ops->file_stamps(s, load_row, &ld, err) : 0;
+	int rc = 0;
 
+	if (s && !l->scopes)
+		rc = s->ops->file_stamps(s, NULL, load_row, &ld, err);
+	for (int i = 0; s && !rc && i < l->scope_count; i++)
+		rc = s->ops->file_stamps(s, l->scopes[i], load_row, &ld, err);
 	if (a->failed)
 		return fail_nomem(err);
 	if (rc)

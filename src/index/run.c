@@ -92,7 +92,9 @@ static int round_walk(struct sync *y, struct remem_err *err)
 		y->walked = false;
 		return 0;
 	}
-	rc = source_walk(&y->list, &y->round, y->o->source, err);
+	rc = y->paths ? source_walk_some(&y->list, &y->round, y->o->source,
+					 y->paths, y->path_count, err) :
+			source_walk(&y->list, &y->round, y->o->source, err);
 	y->r->scan_ms += ms_since(start);
 	if (!rc)
 		list_skipped(y);
@@ -106,21 +108,27 @@ static int meta_put(struct sync *y, const char *key, const char *value,
 	return y->s->ops->meta_set(y->s, key, value, err);
 }
 
+static int kept_put(struct sync *y, struct remem_err *err)
+{
+	file_fault_step();
+	return kept_save(&y->kept, y->s, err);
+}
+
 /* What was walked is now what the index holds. */
 static int round_keep(struct sync *y, struct remem_err *err)
 {
 	struct store *s = y->s;
-	char settings[96], digest[STAMP_HEX], now[24];
-	bool whole = !y->failures && !y->untrusted;
+	char settings[96], now[24];
 	int rc;
 
 	settings_text(settings, y->o);
-	stamp_digest(digest, &y->list);
 	snprintf(now, sizeof(now), "%" PRId64, clock_now_ms());
 	if ((rc = s->ops->begin(s, err)))
 		return rc;
 	if ((rc = meta_put(y, "settings", settings, err)) ||
-	    (rc = meta_put(y, "digest", whole ? digest : NULL, err)) ||
+	    (rc = kept_put(y, err)) ||
+	    (!y->list.scopes &&
+	     (rc = meta_put(y, "twins", y->list.twins ? "1" : NULL, err))) ||
 	    (rc = meta_put(y, "indexed_at_ms", now, err))) {
 		s->ops->rollback(s);
 		return rc;
@@ -129,15 +137,50 @@ static int round_keep(struct sync *y, struct remem_err *err)
 	return s->ops->commit(s, err);
 }
 
+static void say_unread(void *ctx, const char *path, const char *reason)
+{
+	sync_skip(ctx, path, reason);
+}
+
 static bool is_settled(struct sync *y)
 {
-	char digest[STAMP_HEX];
-	const char *kept = y->s->ops->meta_get(y->s, &y->round, "digest");
+	int skips = y->r->skip_count;
+	int64_t unread;
 
-	if (!kept)
+	if (y->list.scopes)
 		return false;
-	stamp_digest(digest, &y->list);
-	return !strcmp(digest, kept);
+	if (!kept_settled(y->s, &y->round, &y->list,
+			  y->o->source->follow_links, &unread, say_unread,
+			  y)) {
+		y->r->skip_count = skips;
+		return false;
+	}
+	y->failures += unread;
+	y->files -= unread;
+	return true;
+}
+
+/* The text phase, and what is to be kept of it. */
+static int round_text(struct sync *y, struct remem_err *err)
+{
+	bool some = y->list.scopes != NULL;
+	struct kept before = { 0 };
+	int rc;
+
+	if (some)
+		kept_load(&before, y->s, &y->round);
+	y->kept = (struct kept){ .known = !some || before.known };
+	if ((rc = sync_text(y, err)))
+		return rc;
+	if (!some) {
+		kept_sum(&y->kept, &y->list);
+		return 0;
+	}
+	kept_apply(&before, &y->plan);
+	for (int i = 0; i < before.again_count; i++)
+		kept_again(&y->kept, before.again[i]);
+	memcpy(y->kept.sum, before.sum, sizeof(before.sum));
+	return 0;
 }
 
 /* *again: enough was changed that another look is worth it. */
@@ -163,14 +206,16 @@ static int one_round(struct sync *y, bool *again, struct remem_err *err)
 		r->unchanged = y->plan.unchanged;
 	r->kept = y->plan.kept;
 	start = clock_mono_ns();
-	rc = sync_text(y, err);
+	rc = round_text(y, err);
 	r->text_ms += ms_since(start);
 	if (rc)
 		goto out;
 	wrote = y->writes != before;
 	*again = wrote && (y->plan.item_count + y->plan.gone_count >
 			   SMALL_ITEMS || ms_since(start) > SMALL_MS);
-	if (wrote || (!y->failures && !y->untrusted))
+	/* Found to be as it was by a comparison: next time by the sum. */
+	if (wrote || (!y->list.scopes && y->kept.known &&
+		      y->kept.again_count <= KEPT_MAX_AGAIN))
 		rc = round_keep(y, err);
 out:
 	round_end(y);
@@ -325,6 +370,36 @@ static bool has_leftover(const char *dir)
 }
 
 /*
+ * Some paths are enough only where the index holds the others, and where no
+ * file has two names: with one of them gone it goes by the other.
+ */
+static int all_or_some(struct sync *y, struct remem_err *err)
+{
+	struct store_info info;
+	int rc;
+
+	if (!y->paths)
+		return 0;
+	if ((rc = y->s->ops->info(y->s, &info, err)))
+		return rc;
+	if (info.indexed_at_ms && !y->r->forced &&
+	    !y->s->ops->meta_get(y->s, &y->round, "twins"))
+		return 0;
+	y->paths = NULL;
+	round_end(y);
+	return 0;
+}
+
+/* Whether the walk found what the index holds. */
+static bool peek_settled(struct sync *y)
+{
+	if (!y->list.scopes)
+		return is_settled(y);
+	return !plan_make(&y->plan, &y->round, &y->list, y->s, NULL) &&
+	       !y->plan.item_count && !y->plan.gone_count;
+}
+
+/*
  * Most runs find nothing to do: seen by a reader, without the lock and without
  * a byte written. *done: the report is complete. What was walked is kept for
  * the run that has to follow.
@@ -332,16 +407,16 @@ static bool has_leftover(const char *dir)
 static int run_peek(struct sync *y, bool *done, struct remem_err *err)
 {
 	bool rebuild, work;
-	int rc;
+	int rc = 0;
 
 	*done = false;
 	/* Whatever is wrong with the index is for the writer to mend. */
 	if (has_leftover(y->o->dir) || open_store(y, STORE_READ, 0, NULL))
 		return 0;
-	if ((rc = round_walk(y, err)))
+	if (all_or_some(y, NULL) || (rc = round_walk(y, err)))
 		goto out;
 	y->walked = true;
-	if (!is_settled(y) || needs_rebuild(y, &rebuild, NULL) || rebuild ||
+	if (!peek_settled(y) || needs_rebuild(y, &rebuild, NULL) || rebuild ||
 	    sync_vectors_look(y, &work, NULL) || work)
 		goto out;
 	*done = true;
@@ -357,7 +432,8 @@ static int run_phases(struct sync *y, struct remem_err *err)
 	int64_t entries = y->o->cache_entries > 0 ? y->o->cache_entries : 50000;
 	int rc;
 
-	if ((rc = all_rounds(y, err)) ||
+	if ((rc = all_or_some(y, err)) ||
+	    (rc = all_rounds(y, err)) ||
 	    (y->r->forced && (rc = publish(y, err))) ||
 	    (rc = run_vectors(y, err)))
 		return rc;
@@ -447,43 +523,54 @@ static int check_opts(const struct index_opts *o, struct remem_err *err)
 	return REMEM_ENOTSUP;
 }
 
+static int run(struct sync *y, struct remem_err *err)
+{
+	const struct index_opts *o = y->o;
+	int64_t start = clock_mono_ns();
+	int rc;
+
+	memset(y->r, 0, sizeof(*y->r));
+	y->r->dry_run = o->dry_run;
+	if ((rc = check_opts(o, err)))
+		return rc;
+	y->embed = o->embed_ops ? o->embed_ops : &sync_embed_ops;
+	arena_init(&y->round, 0);
+	progress_init(&y->progress, o->progress, o->progress_ctx);
+	rc = o->dry_run ? run_dry(y, err) : run_writing(y, err);
+	if (!rc && y->a->failed)
+		rc = fail_nomem(err);
+	arena_release(&y->round);
+	y->r->took_ms = ms_since(start);
+	return rc;
+}
+
 int index_run(struct index_report *r, struct arena *a,
 	      const struct index_opts *o, struct remem_err *err)
 {
-	int64_t start = clock_mono_ns();
-	struct sync y = { .o = o, .r = r, .a = a };
-	int rc;
+	return run(&(struct sync){ .o = o, .r = r, .a = a }, err);
+}
 
-	memset(r, 0, sizeof(*r));
-	r->dry_run = o->dry_run;
-	if ((rc = check_opts(o, err)))
-		return rc;
-	y.embed = o->embed_ops ? o->embed_ops : &sync_embed_ops;
-	arena_init(&y.round, 0);
-	progress_init(&y.progress, o->progress, o->progress_ctx);
-	rc = o->dry_run ? run_dry(&y, err) : run_writing(&y, err);
-	if (!rc && a->failed)
-		rc = fail_nomem(err);
-	arena_release(&y.round);
-	r->took_ms = ms_since(start);
-	return rc;
+int index_paths(struct index_report *r, struct arena *a,
+		const struct index_opts *o, const char *const *paths, size_t n,
+		struct remem_err *err)
+{
+	return run(&(struct sync){ .o = o, .r = r, .a = a, .paths = paths,
+				   .path_count = n }, err);
 }
 
 int index_dirty(int64_t *dirty, struct source_list *list, struct arena *a,
 		struct store *s, const struct source_opts *o,
 		struct remem_err *err)
 {
-	char digest[STAMP_HEX];
-	const char *kept;
+	int64_t unread;
 	struct plan p;
 	int rc;
 
 	*dirty = 0;
 	if ((rc = source_walk(list, a, o, err)))
 		return rc;
-	kept = s ? s->ops->meta_get(s, a, "digest") : NULL;
-	stamp_digest(digest, list);
-	if (kept && !strcmp(digest, kept))
+	if (s && kept_settled(s, a, list, o->follow_links, &unread, NULL,
+			      NULL))
 		return 0;
 	if ((rc = plan_make(&p, a, list, s, err)))
 		return rc;

@@ -7,10 +7,7 @@
 #define _GNU_SOURCE /* CLOCK_REALTIME_COARSE */
 #include "index/stamp.h"
 
-#include <string.h>
 #include <time.h>
-
-#include "base/hash.h"
 
 #define SECOND_NS 1000000000ll
 #define TICK_NS (20 * 1000000ll) /* no tick is longer */
@@ -48,31 +45,4 @@ bool stamp_settle(int64_t ctime_ns, int *budget_ms)
 		--*budget_ms;
 		nanosleep(&nap, NULL);
 	}
-}
-
-/* Two hashes, chained through their seeds. */
-static void chain(uint64_t h[2], const void *p, size_t len)
-{
-	h[0] = hash64(p, len, h[0]);
-	h[1] = hash64(p, len, h[1]);
-}
-
-void stamp_digest(char hex[STAMP_HEX], const struct source_list *l)
-{
-	uint64_t h[2] = { 1, 2 };
-
-	for (size_t i = 0; i < l->count; i++) {
-		const struct source_file *f = &l->files[i];
-		int64_t v[6] = { (int64_t)f->dev, (int64_t)f->inode, f->size,
-				 f->mtime_ns, f->ctime_ns, f->curated };
-		const char *said = f->skip ? f->skip :
-				   f->warning ? f->warning : "";
-
-		if (f->gone)
-			continue;
-		chain(h, f->path, strlen(f->path) + 1);
-		chain(h, v, sizeof(v));
-		chain(h, said, strlen(said) + 1);
-	}
-	hex_encode(hex, (const unsigned char *)h, sizeof(h));
 }

@@ -4,12 +4,15 @@
 
 #include "base/progress.h"
 #include "index/index.h"
+#include "index/kept.h"
 #include "index/plan.h"
 
 #define SYNC_MAX_SKIPS 1000
 
 struct sync {
 	const struct index_opts *o;
+	const char *const *paths; /* NULL: everything */
+	size_t path_count;
 	const struct index_embed_ops *embed;
 	struct index_report *r;
 	struct arena *a; /* of the report */
@@ -19,6 +22,7 @@ struct sync {
 	struct arena round; /* list and plan of one round */
 	struct source_list list;
 	struct plan plan;
+	struct kept kept; /* of this round: what it leaves */
 	bool walked; /* list is fresh already: the next round takes it */
 	int rounds;
 	int64_t files; /* to be indexed, of this round's list */

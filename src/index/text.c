@@ -144,7 +144,7 @@ static void fill_note(struct store_file *out, struct arena *a,
 /* ---- one file --------------------------------------------------------- */
 
 static int put_listed(struct text_run *t, const struct plan_item *it,
-		      struct remem_err *err)
+		      int64_t *id, struct remem_err *err)
 {
 	struct store *s = t->y->s;
 	struct store_file sf;
@@ -155,6 +155,7 @@ static int put_listed(struct text_run *t, const struct plan_item *it,
 	if ((rc = batch_begin(t, err)) ||
 	    (rc = s->ops->file_put(s, &sf, NULL, err)))
 		return rc;
+	*id = sf.id;
 	if (it->row && !it->row->skipped)
 		t->y->r->removed++;
 	return batch_step(t, 0, err);
@@ -196,10 +197,15 @@ static int put_unreadable(struct text_run *t, const struct plan_item *it,
 		arena_strdup(&t->y->round, why);
 	struct source_file listed = *it->file;
 	struct plan_item as_listed = { PLAN_LIST, &listed, row };
+	int64_t id;
+	int rc;
 
 	if (!reason)
 		return fail_nomem(err);
 	t->y->failures++;
+	it->file->unread = true;
+	if (row)
+		kept_again(&t->y->kept, row->id);
 	sync_skip(t->y, it->file->path, reason);
 	if (row && row->reason && !strcmp(row->reason, reason))
 		return 0;
@@ -207,7 +213,10 @@ static int put_unreadable(struct text_run *t, const struct plan_item *it,
 		return touch(t, row, reason, true, err);
 	listed.skip = reason;
 	listed.mtime_ns = listed.ctime_ns = 0;
-	return put_listed(t, &as_listed, err);
+	rc = put_listed(t, &as_listed, &id, err);
+	if (!rc && !row)
+		kept_again(&t->y->kept, id);
+	return rc;
 }
 
 static int put_same(struct text_run *t, const struct plan_item *it,
@@ -324,11 +333,13 @@ static int put_file(struct text_run *t, const struct plan_item *it,
 static int put_item(struct text_run *t, const struct plan_item *it,
 		    struct remem_err *err)
 {
+	int64_t id;
+
 	switch (it->act) {
 	case PLAN_READ:
 		return put_file(t, it, err);
 	case PLAN_LIST:
-		return put_listed(t, it, err);
+		return put_listed(t, it, &id, err);
 	case PLAN_WARN:
 		return touch(t, it->row, it->file->warning, false, err);
 	}

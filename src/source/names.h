@@ -14,6 +14,9 @@ bool name_is_conflict(const char *name);
 /* Folders of tools that hold thousands of files nobody wrote. */
 bool name_is_tool_folder(const char *name);
 
+/* Notes that stand beside memory/ in the workspace itself, ending with NULL. */
+extern const char *const name_fixed_files[];
+
 /* Names of ignore files in the order in which they are read, ending with
  * NULL; rules of later ones go before those of earlier ones. */
 extern const char *const name_ignore_files[];

@@ -56,6 +56,22 @@ int source_read(struct buf *out, const struct source_list *l,
 	return rc;
 }
 
+bool source_can_read(const struct source_list *l, const struct source_file *f,
+		     bool follow_links)
+{
+	const struct source_root *r = &l->roots[f->root];
+	int fd = r->fd < 0 ? -1 : open_rel(r->fd, f->rel, f->path,
+					   follow_links, NULL);
+	bool yes = false;
+	char c;
+
+	if (fd >= 0) {
+		yes = read(fd, &c, 1) >= 0;
+		close(fd);
+	}
+	return yes;
+}
+
 /* ---- by path ---------------------------------------------------------- */
 
 /* As path_tidy_rel, but ".." at the beginning stay. NULL for no path. */

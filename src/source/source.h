@@ -45,6 +45,7 @@ enum source_kind kind;
 	bool failed; /* skipped by a failure, not by a rule */
 	bool linked; /* reached through a link that was followed */
 	bool gone; /* not there any more when it was read */
+	bool unread; /* it could not be read */
 	const char *warning; /* of a file that is indexed all the same */
 };
 
@@ -66,6 +67,12 @@ struct source_list {
 				      be read: rows below them stay */
 	int unread_count;
 	int64_t folders; /* walked */
+	bool twins; /* some file was seen to have a second name */
+	/* NULL: everything was walked. Else only these shown paths and what is
+	 * below them (of one that ends in '/' the name alone); none is below
+	 * another. */
+	const char *const *scopes;
+	int scope_count;
 };
 
 /*
@@ -81,6 +88,16 @@ int source_find_workspace(const char **out, struct arena *a,
  * workspace itself is gone (REMEM_ENOTFOUND) or memory is out. */
 int source_walk(struct source_list *out, struct arena *a,
 		const struct source_opts *o, struct remem_err *err);
+/*
+ * Walks only these paths, as they are shown or absolute: files, or folders
+ * with all that is below. What is listed for them is what a whole walk would
+ * list. Where that cannot be told from them alone (a file with two names,
+ * followed links, roots inside each other, ignore files of a root, many paths)
+ * everything is walked.
+ */
+int source_walk_some(struct source_list *out, struct arena *a,
+		     const struct source_opts *o, const char *const *paths,
+		     size_t n, struct remem_err *err);
 void source_list_release(struct source_list *l); /* closes descriptors */
 
 /*
@@ -91,6 +108,10 @@ void source_list_release(struct source_list *l); /* closes descriptors */
 int source_read(struct buf *out, const struct source_list *l,
 		struct source_file *f, bool follow_links,
 		struct remem_err *err);
+
+/* Whether a listed file can be read now; what it says is not kept. */
+bool source_can_read(const struct source_list *l, const struct source_file *f,
+		     bool follow_links);
 
 /*
  * The listed or listable file for a shown path, checked against the roots

@@ -9,7 +9,6 @@
  */
 #include "source/source.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -21,12 +20,9 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/path.h"
-#include "source/ignore.h"
-#include "source/list.h"
 #include "source/names.h"
-#include "source/roots.h"
+#include "source/walk.h"
 
-#define MAX_DEPTH 128 /* folders in folders; what is deeper is listed */
 #define MAX_IGNORE_BYTES (256u << 10)
 
 static const char by_link[] =
@@ -34,43 +30,7 @@ static const char by_link[] =
 
 enum type { TYPE_OTHER, TYPE_FOLDER, TYPE_FILE, TYPE_LINK };
 
-struct entry { /* of a folder */
-	const char *path; /* shown, with '/' behind a folder's; in the result's
-			     arena */
-	const char *name; /* its last part */
-	const char *skip; /* NULL: a note, or a folder to walk */
-	struct list_stat st;
-	bool folder, linked, failed;
-	bool later; /* a link to a folder that is followed in the end */
-};
-
-struct pending_link { /* to a folder */
-	int root;
-	const char *path; /* shown, with '/' at the end */
-	const struct ignore *ig; /* rules where the link stands */
-};
-
-struct walker {
-	struct list *l;
-	struct arena *a; /* of the result */
-	struct arena scratch; /* names, ignore rules */
-	const struct source_opts *o;
-	struct source_root *roots;
-	struct root_more *more;
-	int root_count, root, depth;
-	bool linked; /* below a followed link */
-	struct entry **entries; /* of this folder and those above: a stack;
-				   they are in scratch */
-	size_t count, cap;
-	struct buf path; /* shown, of this folder, with '/' unless empty */
-	struct pending_link *links;
-	size_t link_count, link_cap;
-	struct list_ids seen; /* folders, when links are followed */
-	unsigned ignore_files; /* bits: which are in this folder */
-	int folders;
-};
-
-static bool walk_failed(const struct walker *w)
+bool walk_failed(const struct walker *w)
 {
 	return w->a->failed || w->scratch.failed || w->path.failed ||
 	       w->l->failed;
@@ -156,15 +116,15 @@ static char *entry_path(struct walker *w, const char *name, bool folder)
 	return path;
 }
 
-static struct entry *add_entry(struct walker *w, const char *name, bool folder)
+static struct walk_entry *add_entry(struct walker *w, const char *name, bool folder)
 {
-	struct entry *e;
+	struct walk_entry *e;
 
 	if (!mem_grow(&w->entries, &w->cap, w->count + 1, sizeof(e))) {
 		w->l->failed = true;
 		return NULL;
 	}
-	e = ARENA_NEW(&w->scratch, struct entry);
+	e = ARENA_NEW(&w->scratch, struct walk_entry);
 	if (!e)
 		return NULL;
 	e->folder = folder;
@@ -180,7 +140,7 @@ static struct entry *add_entry(struct walker *w, const char *name, bool folder)
 static void add_folder(struct walker *w, const char *name)
 {
 	bool allowed = is_allowed_hidden(w, name);
-	struct entry *e;
+	struct walk_entry *e;
 
 	if (!strcmp(name, ".git"))
 		return;
@@ -196,7 +156,7 @@ static void add_folder(struct walker *w, const char *name)
 static void add_file(struct walker *w, const char *name)
 {
 	const char *media;
-	struct entry *e;
+	struct walk_entry *e;
 
 	if (!is_wanted(w, name, &media) || name_is_temp(name))
 		return;
@@ -211,13 +171,14 @@ static void add_file(struct walker *w, const char *name)
 		e->skip = media;
 }
 
-static void stat_entry(struct walker *w, struct entry *e,
+static void stat_entry(struct walker *w, struct walk_entry *e,
 		       const struct stat *st)
 {
 	int64_t max = w->o->max_file_bytes > 0 ? w->o->max_file_bytes :
 						 SOURCE_MAX_FILE_BYTES;
 
 	list_stat_take(&e->st, st);
+	w->twins |= st->st_nlink > 1;
 	if (st->st_size <= max || e->skip)
 		return;
 	e->failed = true;
@@ -242,7 +203,7 @@ static void add_link(struct walker *w, int fd, const char *name)
 	const char *media = NULL;
 	struct stat st;
 	bool there = fstatat(fd, name, &st, 0) == 0, folder;
-	struct entry *e;
+	struct walk_entry *e;
 
 	folder = there && S_ISDIR(st.st_mode);
 	if (!strcmp(name, ".git") || name_is_temp(name) ||
@@ -275,7 +236,7 @@ static void add_link(struct walker *w, int fd, const char *name)
 static void add_other(struct walker *w, const char *name)
 {
 	const char *media;
-	struct entry *e;
+	struct walk_entry *e;
 
 	if (name_is_temp(name) || !is_wanted(w, name, &media))
 		return;
@@ -284,7 +245,7 @@ static void add_other(struct walker *w, const char *name)
 		e->skip = "not a regular file";
 }
 
-static void add_by_name(struct walker *w, int fd, const struct dirent *d)
+void walk_name(struct walker *w, int fd, const struct dirent *d)
 {
 	const char *name = d->d_name;
 	enum type type;
@@ -354,7 +315,7 @@ out:
 }
 
 /* The rules for this folder: those above, and its own ignore files'. */
-static const struct ignore *ignore_files(struct walker *w, int fd,
+const struct ignore *walk_rules(struct walker *w, int fd,
 					 const struct ignore *above)
 {
 	struct ignore *ig;
@@ -368,7 +329,7 @@ static const struct ignore *ignore_files(struct walker *w, int fd,
 	return ig ? ig : above;
 }
 
-static void ignore_entry(struct walker *w, struct entry *e,
+static void ignore_entry(struct walker *w, struct walk_entry *e,
 			 const struct ignore *ig)
 {
 	size_t prefix = strlen(w->roots[w->root].prefix);
@@ -382,7 +343,7 @@ static void ignore_entry(struct walker *w, struct entry *e,
 }
 
 /* A note that cannot be stat'ed: what the index has of it stays. */
-static void keep_entry(struct walker *w, struct entry *e, int errnum)
+static void keep_entry(struct walker *w, struct walk_entry *e, int errnum)
 {
 	struct remem_err why;
 
@@ -393,13 +354,13 @@ static void keep_entry(struct walker *w, struct entry *e, int errnum)
 }
 
 /* Stats notes and drops those that are gone. fd: of their folder. */
-static void judge(struct walker *w, size_t first, int fd,
+void walk_judge(struct walker *w, size_t first, int fd,
 		  const struct ignore *ig)
 {
 	size_t to = first;
 
 	for (size_t i = first; i < w->count && !w->path.failed; i++) {
-		struct entry *e = w->entries[i];
+		struct walk_entry *e = w->entries[i];
 		struct stat st;
 
 		if (ig && !e->skip)
@@ -423,7 +384,7 @@ static void judge(struct walker *w, size_t first, int fd,
 /* The first 16 bytes of a name as numbers: few names need a look at more. */
 struct sort_key {
 	uint64_t a, b;
-	struct entry *e;
+	struct walk_entry *e;
 };
 
 static uint64_t eight_bytes(const char **s)
@@ -446,7 +407,7 @@ static int by_name(const void *x, const void *y)
 	return strcmp(a->e->name, b->e->name);
 }
 
-static void sort_entries(struct walker *w, struct entry **e, size_t n)
+static void sort_entries(struct walker *w, struct walk_entry **e, size_t n)
 {
 	struct sort_key *k = n > 1 ? ARENA_ARRAY(&w->scratch, struct sort_key,
 						 n) : NULL;
@@ -465,7 +426,7 @@ static void sort_entries(struct walker *w, struct entry **e, size_t n)
 		e[i] = k[i].e;
 }
 
-static void emit(struct walker *w, const struct entry *e)
+static void emit(struct walker *w, const struct walk_entry *e)
 {
 	const struct source_root *r = &w->roots[w->root];
 	struct source_file *f = list_add_owned(w->l, e->path,
@@ -511,7 +472,7 @@ static void unread_errno(struct walker *w, int errnum)
 }
 
 /* The folder w->path, opened; NULL: gone, or noted as not readable. */
-static DIR *open_folder(struct walker *w)
+DIR *walk_open(struct walker *w)
 {
 	struct source_root *r = &w->roots[w->root];
 	size_t n = strlen(rel_path(w));
@@ -566,7 +527,7 @@ static void read_folder(struct walker *w, DIR *d)
 		e = readdir(d);
 		if (!e)
 			break;
-		add_by_name(w, dirfd(d), e);
+		walk_name(w, dirfd(d), e);
 	}
 	if (errno)
 		unread_errno(w, errno);
@@ -589,13 +550,13 @@ static void wait_link(struct walker *w, const char *name,
 
 static void walk_folder(struct walker *w, const struct ignore *above);
 
-static void walk_entries(struct walker *w, size_t first,
+void walk_entries(struct walker *w, size_t first,
 			 const struct ignore *ig)
 {
 	size_t end = w->count, at = w->path.len;
 
 	for (size_t i = first; i < end && !walk_failed(w); i++) {
-		const struct entry *e = w->entries[i];
+		const struct walk_entry *e = w->entries[i];
 
 		if (!e->folder || e->skip) {
 			emit(w, e);
@@ -611,18 +572,18 @@ static void walk_entries(struct walker *w, size_t first,
 	}
 }
 
-/* Walks w->path. Recursion is bounded by MAX_DEPTH; frames are small. */
+/* Walks w->path. Recursion is bounded by WALK_MAX_DEPTH; frames are small. */
 static void walk_folder(struct walker *w, const struct ignore *above)
 {
 	size_t first = w->count;
 	const struct ignore *ig;
 	DIR *d;
 
-	if (w->depth >= MAX_DEPTH) {
+	if (w->depth >= WALK_MAX_DEPTH) {
 		unread(w, "is more than 128 folders deep");
 		return;
 	}
-	d = open_folder(w);
+	d = walk_open(w);
 	if (!d)
 		return;
 	if (!first_visit(w, dirfd(d))) {
@@ -632,8 +593,8 @@ static void walk_folder(struct walker *w, const struct ignore *above)
 	w->depth++;
 	w->folders++;
 	read_folder(w, d);
-	ig = ignore_files(w, dirfd(d), above);
-	judge(w, first, dirfd(d), ig);
+	ig = walk_rules(w, dirfd(d), above);
+	walk_judge(w, first, dirfd(d), ig);
 	closedir(d);
 	if (!walk_failed(w)) {
 		sort_entries(w, w->entries + first, w->count - first);
@@ -646,7 +607,7 @@ static void walk_folder(struct walker *w, const struct ignore *above)
 /* ---- roots ------------------------------------------------------------ */
 
 /* One file or folder of the workspace itself, by its fixed name. */
-static void walk_fixed(struct walker *w, const char *name, bool folder,
+void walk_fixed(struct walker *w, const char *name, bool folder,
 		       const struct ignore *ig)
 {
 	int fd = w->roots[w->root].fd;
@@ -672,12 +633,12 @@ static void walk_fixed(struct walker *w, const char *name, bool folder,
 	} else if (folder && type == TYPE_FOLDER) {
 		add_entry(w, name, true);
 	} else if (!folder && type == TYPE_FILE) {
-		struct entry *e = add_entry(w, name, false);
+		struct walk_entry *e = add_entry(w, name, false);
 
 		if (e)
 			stat_entry(w, e, &st);
 	} else {
-		struct entry *e = add_entry(w, name, false);
+		struct walk_entry *e = add_entry(w, name, false);
 
 		if (e)
 			e->skip = folder ? "not a folder" :
@@ -687,12 +648,9 @@ static void walk_fixed(struct walker *w, const char *name, bool folder,
 	w->count = first;
 }
 
-static void walk_workspace(struct walker *w)
+const struct ignore *walk_workspace_rules(struct walker *w)
 {
-	static const char *const files[] = { "DREAMS.md", "MEMORY.md",
-					     "USER.md", "memory.md" };
 	int fd = w->roots[0].fd;
-	const struct ignore *ig;
 
 	w->ignore_files = 0;
 	for (int i = 0; name_ignore_files[i]; i++)
@@ -700,9 +658,15 @@ static void walk_workspace(struct walker *w)
 			w->ignore_files |= 1u << i;
 	/* What is declared by its name is not ignored as a whole; the rules
 	 * count below it. */
-	ig = ignore_files(w, fd, NULL);
-	for (size_t i = 0; i < ARRAY_LEN(files); i++)
-		walk_fixed(w, files[i], false, ig);
+	return walk_rules(w, fd, NULL);
+}
+
+static void walk_workspace(struct walker *w)
+{
+	const struct ignore *ig = walk_workspace_rules(w);
+
+	for (int i = 0; name_fixed_files[i]; i++)
+		walk_fixed(w, name_fixed_files[i], false, ig);
 	walk_fixed(w, "memory", true, ig);
 	w->folders++;
 }
@@ -712,7 +676,7 @@ static void walk_single(struct walker *w)
 	struct source_root *r = &w->roots[w->root];
 	const char *shown = w->more[w->root].shown;
 	const char *media = name_media(r->single);
-	struct entry e = { .skip = media };
+	struct walk_entry e = { .skip = media };
 	struct source_file *f;
 	struct stat st;
 
@@ -750,7 +714,7 @@ static void list_problem(struct walker *w)
 		list_unread(w->l, path);
 }
 
-static void walk_extra(struct walker *w)
+void walk_extra(struct walker *w)
 {
 	struct source_root *r = &w->roots[w->root];
 	size_t before = w->l->count;
@@ -805,48 +769,58 @@ static void walk_roots(struct walker *w)
 		follow_links(w);
 }
 
+int walk_begin(struct walker *w, struct list *l, struct arena *a,
+	       const struct source_opts *o, struct remem_err *err)
+{
+	memset(l, 0, sizeof(*l));
+	memset(w, 0, sizeof(*w));
+	l->a = w->a = a;
+	w->l = l;
+	w->o = o;
+	buf_init(&w->path, 0);
+	arena_init(&w->scratch, 0);
+	return roots_open(&w->roots, &w->more, &w->root_count, a, o, err);
+}
+
+int walk_end(struct walker *w, struct source_list *out, int rc,
+	     struct remem_err *err)
+{
+	/* What was read before a removal of the whole must remove nothing. */
+	if (!rc && !walk_failed(w) && access(w->o->workspace, F_OK))
+		rc = file_fail(err, errno, "open workspace", w->o->workspace);
+	if (!rc && !walk_failed(w))
+		list_finish(w->l);
+	if (!rc && !walk_failed(w))
+		list_give(out, w->l);
+	if (!rc && walk_failed(w))
+		rc = fail_nomem(err);
+	if (rc) {
+		roots_close(w->roots, w->root_count);
+	} else {
+		out->roots = w->roots;
+		out->root_count = w->root_count;
+		out->folders = w->folders;
+		out->twins = w->twins;
+	}
+	list_ids_release(&w->seen);
+	mem_free(w->entries);
+	buf_release(&w->path);
+	arena_release(&w->scratch);
+	list_release(w->l);
+	return rc;
+}
+
 int source_walk(struct source_list *out, struct arena *a,
 		const struct source_opts *o, struct remem_err *err)
 {
-	struct list l = { 0 };
-	struct walker w = { 0 };
-	int rc;
+	struct walker w;
+	struct list l;
+	int rc = walk_begin(&w, &l, a, o, err);
 
 	memset(out, 0, sizeof(*out));
-	l.a = w.a = a;
-	w.l = &l;
-	w.o = o;
-	buf_init(&w.path, 0);
-	arena_init(&w.scratch, 0);
-	rc = roots_open(&w.roots, &w.more, &w.root_count, a, o, err);
-	if (rc)
-		goto out;
-	walk_roots(&w);
-	/* What was read before a removal of the whole must remove nothing. */
-	if (!walk_failed(&w) && access(o->workspace, F_OK)) {
-		rc = file_fail(err, errno, "open workspace", o->workspace);
-		goto out;
-	}
-	if (!walk_failed(&w))
-		list_finish(&l);
-	if (!walk_failed(&w))
-		list_give(out, &l);
-	if (walk_failed(&w)) {
-		rc = fail_nomem(err);
-		goto out;
-	}
-	out->roots = w.roots;
-	out->root_count = w.root_count;
-	out->folders = w.folders;
-out:
-	if (rc)
-		roots_close(w.roots, w.root_count);
-	list_ids_release(&w.seen);
-	mem_free(w.entries);
-	buf_release(&w.path);
-	arena_release(&w.scratch);
-	list_release(&l);
-	return rc;
+	if (!rc)
+		walk_roots(&w);
+	return walk_end(&w, out, rc, err);
 }
 
 void source_list_release(struct source_list *l)

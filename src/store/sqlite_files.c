@@ -123,18 +123,38 @@ out:
 	return rc;
 }
 
-int sq_file_stamps(struct store *store,
+/* The statement for one path and those below it: from "path/" to "path0",
+ * as '0' comes behind '/'. */
+static int stamps_under(struct sq *s, const char *under, sqlite3_stmt **st,
+			struct arena *a, struct remem_err *err)
+{
+	const char *from = arena_printf(a, "%s/", under);
+	const char *to = arena_printf(a, "%s0", under);
+	int rc = sq_get(s, S_FILE_STAMPS_UNDER, st, err);
+
+	if (rc)
+		return rc;
+	sq_bind_text(*st, 1, under);
+	sq_bind_text(*st, 2, from);
+	sq_bind_text(*st, 3, to);
+	return a->failed ? fail_nomem(err) : 0;
+}
+
+int sq_file_stamps(struct store *store, const char *under,
 		   int (*fn)(void *ctx, const struct store_file *f), void *ctx,
 		   struct remem_err *err)
 {
 	struct sq *s = sq_of(store);
+	struct arena a = ARENA_INIT;
 	struct store_file f;
 	sqlite3_stmt *st;
 	int rc;
 
 	if ((rc = sq_op_begin(s, err)))
 		return rc;
-	if (!(rc = sq_get(s, S_FILE_STAMPS, &st, err))) {
+	rc = under ? stamps_under(s, under, &st, &a, err) :
+		     sq_get(s, S_FILE_STAMPS, &st, err);
+	if (!rc) {
 		while ((rc = sq_step(s, st, err)) > 0) {
 			file_numbers(&f, st);
 			f.path = (const char *)sqlite3_column_text(st, F_PATH);
@@ -147,6 +167,7 @@ int sq_file_stamps(struct store *store,
 		sqlite3_reset(st);
 	}
 	sq_op_end(s);
+	arena_release(&a);
 	return rc;
 }
 

@@ -214,7 +214,7 @@ int sq_file_write(struct sq *s, const struct store_file *f,
 int sq_files_each(struct store *st,
 		  int (*fn)(void *ctx, const struct store_file *f), void *ctx,
 		  struct remem_err *err);
-int sq_file_stamps(struct store *st,
+int sq_file_stamps(struct store *st, const char *under,
 		   int (*fn)(void *ctx, const struct store_file *f), void *ctx,
 		   struct remem_err *err);
 int sq_file_get(struct store *st, struct arena *a, int64_t id,

@@ -202,8 +202,9 @@ struct store_ops {
 			  void *ctx, struct remem_err *err);
 	/* What tells whether files have changed, in no order: of f id, path,
 	 * source, skipped, reason, curated, dev, inode, size, both times and
-	 * hash, borrowed for the call. */
-	int (*file_stamps)(struct store *s,
+	 * hash, borrowed for the call. under: this path and those below it;
+	 * NULL: all. */
+	int (*file_stamps)(struct store *s, const char *under,
 			   int (*fn)(void *ctx, const struct store_file *f),
 			   void *ctx, struct remem_err *err);
 	int (*file_get)(struct store *s, struct arena *a, int64_t id,
