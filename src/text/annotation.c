@@ -1,4 +1,4 @@
-/* Annotations in trailing comments: key: value; key: value. */
+/* Annotations in trailing comments: key: value; key: value | key: value. */
 #include "text/annotation.h"
 
 #include <string.h>
@@ -34,6 +34,14 @@ static size_t sign_at(const char *t, size_t i, size_t end, char sign,
 	if (t[i] == sign)
 		return 1;
 	return bytes_at(t, i, end, wide, 3) ? 3 : 0;
+}
+
+/* Between parts: ours, and the one OpenClaw writes. */
+static size_t separator_at(const char *t, size_t i, size_t end)
+{
+	size_t n = sign_at(t, i, end, ';', "；");
+
+	return n ? n : sign_at(t, i, end, '|', "｜");
 }
 
 /* Key that a part begins with; *value where its value begins. */
@@ -117,7 +125,7 @@ static bool read_comment(struct annotations *ann, struct arena *a,
 		size_t i = start, n = 0, from;
 		enum key next;
 
-		while (i < end && !(n = sign_at(t, i, end, ';', "；")))
+		while (i < end && !(n = separator_at(t, i, end)))
 			i++;
 		next = read_key(t, start, i, &value);
 		if (next != KEY_NONE)

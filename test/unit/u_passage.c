@@ -285,7 +285,7 @@ static void test_passage__annotations_are_taken_off(void **state)
 		 " origin: agent -->\n"
 		 "  - nested\n"
 		 "- plain <!-- just a remark -->\n"
-		 "- two <!-- project: x --> <!-- Importance： 11 -->\n"
+		 "- two <!-- project: x | status: done --> <!-- Importance： 11 -->\n"
 		 "- next line\n  <!-- origin: owner -->\n"
 		 "<!-- importance: 3 -->\n");
 	ann = c.n.passages[0].ann;
@@ -302,6 +302,7 @@ static void test_passage__annotations_are_taken_off(void **state)
 	assert_null(c.n.passages[2].ann);
 	assert_string_equal(words_of(&c, 3), "two");
 	assert_string_equal(c.n.passages[3].ann->project, "x");
+	assert_string_equal(c.n.passages[3].ann->status, "done");
 	assert_int_equal(c.n.passages[3].ann->importance, 0);
 	assert_string_equal(words_of(&c, 4), "next line");
 	assert_string_equal(c.n.passages[4].ann->origin, "owner");
