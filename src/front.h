@@ -26,4 +26,19 @@ struct mcp_opts {
  */
 int mcp_serve(const struct mcp_opts *o, struct remem_err *err);
 
+struct hook_opts {
+	const char *host, *event; /* rows of hosts.def; hook_event_name() */
+	struct remem_open_opts open; /* borrowed while it runs */
+	int timeout_ms; /* 0: by the event */
+	bool shared; /* a group or a shared room */
+	bool wait; /* write here instead of in the background */
+};
+
+/*
+ * Answers one event of a host: its JSON from standard input, the answer to
+ * standard output. Whatever goes wrong goes into the log, never to the host,
+ * and the time-out ends the process; the exit code is always 0.
+ */
+int hook_run(const struct hook_opts *o);
+
 #endif
