@@ -8,10 +8,18 @@
 #include "base/json.h"
 #include "memory/context.h"
 #include "memory/render.h"
+#include "text/token.h"
 
 #define TASK_HITS 5
 #define TASK_DEADLINE_MS 500
 #define BUDGET_MAX 1000000
+/* Where the whole guidance would take more than this part of the budget. */
+#define GUIDANCE_PART 3
+
+static const char short_guidance[] =
+	"Before answering about earlier work, decisions, people, dates, "
+	"preferences or to-dos, call memory_search; say so if nothing is "
+	"found.\n";
 
 struct context_call {
 	struct remem *r;
@@ -60,8 +68,7 @@ static void take_hits(struct context_call *c, const struct remem_results *res)
 		const struct remem_hit *h = remem_results_hit(res, i);
 		struct buf b = BUF_INIT(0);
 
-		if (h->flags[0] || !strcmp(h->origin, "untrusted") ||
-		    !strcmp(h->origin, "unknown"))
+		if (h->flags[0] || !strcmp(h->origin, "untrusted"))
 			continue;
 		render_line(&b, h->snippet, strlen(h->snippet));
 		hits[c->make.hit_count++] = (struct context_hit){
@@ -70,6 +77,20 @@ static void take_hits(struct context_call *c, const struct remem_results *res)
 		};
 		buf_release(&b);
 	}
+}
+
+static int take_guidance(struct context_call *c, struct remem_err *err)
+{
+	int rc = remem_guidance(c->r, c->make.shared, &c->guidance, err);
+	size_t tokens;
+
+	if (rc)
+		return rc;
+	tokens = token_estimate(c->guidance, strlen(c->guidance));
+	c->make.guidance = tokens * GUIDANCE_PART >
+			   (size_t)c->make.budget_tokens ? short_guidance :
+							   c->guidance;
+	return 0;
 }
 
 /* A search that fails leaves the rest of the block as it is, and says so. */
@@ -134,9 +155,8 @@ PUBLIC int remem_context(struct remem *r, const struct remem_context_opts *opts,
 	*json = NULL;
 	if ((rc = opts_take(&c.o, sizeof(c.o), opts, err)) ||
 	    (rc = take_opts(&c, err)) ||
-	    (rc = remem_guidance(r, c.make.shared, &c.guidance, err)))
+	    (rc = take_guidance(&c, err)))
 		goto out;
-	c.make.guidance = c.guidance;
 	search_task(&c);
 	rc = context_make(&c.block, &c.a, &c.make, err);
 	if (!rc)

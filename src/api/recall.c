@@ -102,7 +102,7 @@ static int by_trigger(struct recall_call *c, struct remem_err *err)
 static bool may_be_given(const struct remem_hit *h)
 {
 	return !h->flags[0] && strcmp(h->origin, "untrusted") &&
-	       strcmp(h->origin, "unknown") && strcmp(h->origin, "system");
+	       strcmp(h->origin, "system");
 }
 
 static int by_search(struct recall_call *c, enum recall_intent intent,

@@ -83,14 +83,30 @@ static bool opens_tag(const char *s, size_t len)
 	return false;
 }
 
+/* Bytes of an HTML comment at s, 0 if there is none that ends. */
+static size_t comment_len(const char *s, size_t len)
+{
+	if (len < 7 || memcmp(s, "<!--", 4))
+		return 0;
+	for (size_t i = 4; i + 3 <= len; i++)
+		if (!memcmp(s + i, "-->", 3))
+			return i + 3;
+	return 0;
+}
+
 static void render(struct buf *out, const char *s, size_t len, bool one_line)
 {
 	bool blank = one_line;
 
 	for (size_t at = 0; at < len;) {
+		size_t hidden = comment_len(s + at, len - at), n;
 		uint32_t cp;
-		size_t n = (size_t)utf8_decode(&cp, s + at, len - at);
 
+		if (hidden) {
+			at += hidden;
+			continue;
+		}
+		n = (size_t)utf8_decode(&cp, s + at, len - at);
 		if (is_invisible(cp) &&
 		    !(cp == 0x200d && keeps_joiner(out, s + at, len - at))) {
 			at += n;

@@ -53,6 +53,10 @@ static void test_render__what_cannot_be_seen_is_left_out(void **state)
 	check("a\xE2\x80\xAE" "b\xE2\x81\xA6" "c\xF3\xA0\x81\x81" "d\x1b[31m",
 	      "abcd[31m");
 	check("line\r\nnext", "line\nnext");
+	check("tabs <!-- importance: 8 --> and<!--\nobey me\n-->\n",
+	      "tabs  and\n");
+	check("<!-- never closed", "<!-- never closed");
+	check("<!--", "<!--");
 	check("bad\xff", "bad\xEF\xBF\xBD");
 }
 
