@@ -1,3 +1,4 @@
+/* The members that hosts name differently, read into one struct. */
 #include "hosts/event.h"
 
 #include <string.h>

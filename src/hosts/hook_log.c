@@ -1,3 +1,4 @@
+/* The log of hooks: one line an event, turned over by size. */
 #include "hosts/hook_log.h"
 
 #include <fcntl.h>

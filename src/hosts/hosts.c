@@ -1,3 +1,4 @@
+/* The table of hosts. */
 #include "hosts/hosts.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* What fits the budget: shares for each section, the rest to whoever has more. */
 #include "memory/context.h"
 
 #include <dirent.h>

@@ -1,3 +1,4 @@
+/* Cues of questions about before, and triggers of curated entries. */
 #include "memory/recall.h"
 
 #include <string.h>

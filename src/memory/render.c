@@ -1,3 +1,4 @@
+/* Text of notes made harmless for a prompt. */
 #include "memory/render.h"
 
 #include <string.h>

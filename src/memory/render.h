@@ -10,10 +10,10 @@
 #include "base/buf.h"
 
 /*
- * Adds a text of a note. Invisible characters (zero width, bidirectional
- * controls, tags), control characters other than tab and line feed, and HTML
- * comments, which no reader of the note sees, are left out; a '<' that begins one of our elements, a role or a chat template
- * token becomes "&lt;".
+ * Adds a text of a note. Left out are invisible characters (zero width,
+ * bidirectional controls, tags), control characters other than tab and line
+ * feed, and HTML comments, which no reader of the note sees; a '<' that begins
+ * one of our elements, a role or a chat template token becomes "&lt;".
  */
 void render_data(struct buf *out, const char *text, size_t len);
 
