@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.." || exit 1
 included() {
 	sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' "$@" 2>/dev/null
 	grep -qs '^#include ["<]remem.h[">]' "$@" && echo api
-	grep -qs '^#include "front.h"' "$@" &&
+	grep -qs '^#include "front.h"' "$@" && echo api &&
 		for d in mcp hosts web; do [ ! -d src/$d ] || echo $d; done
 }
 # The test and the headers beside it, or one folder up, that it includes.

