@@ -12,6 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/trouble.h"
 #include "base/utf8.h"
 #include "embed/check.h"
 #include "embed/retry.h"
