@@ -26,7 +26,6 @@
 #endif
 
 #define NAME_BYTES 256 /* NAME_MAX and a NUL */
-#define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
 static atomic_bool no_openat2;
 
@@ -66,11 +65,12 @@ static int refuse(int errnum, const char *rel, struct remem_err *err)
 }
 
 /* A descriptor, -1 with errno, or -2: use the other way. */
-static int by_openat2(int root_fd, const char *rel, int flags)
+static int by_openat2(int root_fd, const char *rel, int flags, mode_t mode)
 {
 #ifdef SYS_openat2
 	struct open_how how = {
 		.flags = (unsigned)flags,
+		.mode = flags & O_CREAT ? mode : 0,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
 			   RESOLVE_NO_MAGICLINKS,
 	};
@@ -91,15 +91,15 @@ static int by_openat2(int root_fd, const char *rel, int flags)
 	if (errno != ENOSYS && errno != EPERM && errno != EINVAL)
 		return -1;
 #else
-	(void)root_fd, (void)rel, (void)flags;
+	(void)root_fd, (void)rel, (void)flags, (void)mode;
 #endif
 	return -2;
 }
 
 /* O_NOFOLLOW with O_DIRECTORY says ENOTDIR for links as well: tell apart. */
-static int open_one(int dir_fd, const char *name, int flags)
+static int open_one(int dir_fd, const char *name, int flags, mode_t mode)
 {
-	int fd = openat(dir_fd, name, flags | O_NOFOLLOW), e = errno;
+	int fd = openat(dir_fd, name, flags | O_NOFOLLOW, mode), e = errno;
 	struct stat st;
 
 	if (fd < 0 && e == ENOTDIR &&
@@ -110,7 +110,7 @@ static int open_one(int dir_fd, const char *name, int flags)
 	return fd;
 }
 
-static int by_component(int root_fd, const char *rel, int flags)
+static int by_component(int root_fd, const char *rel, int flags, mode_t mode)
 {
 	int dir = root_fd, fd, e;
 
@@ -131,7 +131,7 @@ static int by_component(int root_fd, const char *rel, int flags)
 			how = O_PATH | O_DIRECTORY | O_CLOEXEC;
 		else if (rel[n]) /* a slash at the end wants a folder */
 			how |= O_DIRECTORY;
-		fd = open_one(dir, name, how);
+		fd = open_one(dir, name, how, mode);
 		if (!*rest || fd < 0)
 			break;
 		if (dir != root_fd)
@@ -146,22 +146,23 @@ static int by_component(int root_fd, const char *rel, int flags)
 	return fd;
 }
 
-static int open_beneath(int root_fd, const char *rel, int flags,
-			struct remem_err *err)
+int file_open_beneath_as(int root_fd, const char *rel, int flags, mode_t mode,
+			 struct remem_err *err)
 {
 	int rc = check_rel(rel, err), fd;
 
 	if (rc)
 		return rc;
-	fd = by_openat2(root_fd, rel, flags);
+	flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	fd = by_openat2(root_fd, rel, flags, mode);
 	if (fd == -2)
-		fd = by_component(root_fd, rel, flags);
+		fd = by_component(root_fd, rel, flags, mode);
 	return fd < 0 ? refuse(errno, rel, err) : fd;
 }
 
 int file_open_beneath(int root_fd, const char *rel, struct remem_err *err)
 {
-	return open_beneath(root_fd, rel, OPEN_FLAGS, err);
+	return file_open_beneath_as(root_fd, rel, O_RDONLY, 0, err);
 }
 
 int file_write_beneath(int root_fd, const char *rel, const void *data,
@@ -179,7 +180,7 @@ int file_write_beneath(int root_fd, const char *rel, const void *data,
 			    mem_memdup0(rel, (size_t)(base - rel));
 	if (!dir)
 		return fail_nomem(err);
-	fd = open_beneath(root_fd, dir, OPEN_FLAGS | O_DIRECTORY, err);
+	fd = file_open_beneath_as(root_fd, dir, O_RDONLY | O_DIRECTORY, 0, err);
 	mem_free(dir);
 	if (fd < 0)
 		return fd;

@@ -177,7 +177,7 @@ int file_write_all(int fd, const void *data, size_t len, const char *name,
 	return 0;
 }
 
-static int sync_fd(int fd, const char *name, struct remem_err *err)
+int file_fsync(int fd, const char *name, struct remem_err *err)
 {
 	int rc;
 
@@ -197,7 +197,7 @@ int dir_fsync(const char *path, struct remem_err *err)
 
 	if (fd < 0)
 		return file_fail(err, errno, "open", path);
-	rc = sync_fd(fd, path, err);
+	rc = file_fsync(fd, path, err);
 	close(fd);
 	return rc;
 }
@@ -250,12 +250,21 @@ static int fill_temp(int fd, const struct stat *old, const void *data,
 		return file_fail(err, errno, "write", name);
 	if (old && fchmod(fd, old->st_mode & 07777))
 		return file_fail(err, errno, "write", name);
-	return sync_fd(fd, name, err);
+	return file_fsync(fd, name, err);
 }
 
 int file_write_at(int dir_fd, const char *base, const char *name,
 		  const void *data, size_t len, mode_t mode,
 		  struct remem_err *err)
+{
+	return file_write_checked(dir_fd, base, name, data, len, mode, NULL,
+				  NULL, err);
+}
+
+int file_write_checked(int dir_fd, const char *base, const char *name,
+		       const void *data, size_t len, mode_t mode,
+		       int (*check)(void *ctx, struct remem_err *err),
+		       void *ctx, struct remem_err *err)
 {
 	char tmp[80];
 	struct stat old;
@@ -271,6 +280,8 @@ int file_write_at(int dir_fd, const char *base, const char *name,
 	rc = fill_temp(fd, is_new ? NULL : &old, data, len, name, err);
 	if (close(fd) && !rc)
 		rc = file_fail(err, errno, "write", name);
+	if (!rc && check)
+		rc = check(ctx, err);
 	if (!rc) {
 		file_fault_step();
 		if (renameat(dir_fd, tmp, dir_fd, base))
@@ -280,7 +291,7 @@ int file_write_at(int dir_fd, const char *base, const char *name,
 		unlinkat(dir_fd, tmp, 0);
 		return rc;
 	}
-	return sync_fd(dir_fd, name, err);
+	return file_fsync(dir_fd, name, err);
 }
 
 int file_write_atomic(const char *path, const void *data, size_t len,

@@ -36,6 +36,12 @@ int file_write_atomic(const char *path, const void *data, size_t len,
 int file_write_at(int dir_fd, const char *base, const char *name,
 		  const void *data, size_t len, mode_t mode,
 		  struct remem_err *err);
+/* The same; check(ctx) is called when all but the rename is done, and what it
+ * returns other than 0 ends the call with the old file as it was. */
+int file_write_checked(int dir_fd, const char *base, const char *name,
+		       const void *data, size_t len, mode_t mode,
+		       int (*check)(void *ctx, struct remem_err *err),
+		       void *ctx, struct remem_err *err);
 /* Writes all of data to fd, in as many steps as it takes; no sync. */
 int file_write_all(int fd, const void *data, size_t len, const char *name,
 		   struct remem_err *err);
@@ -49,6 +55,7 @@ int dir_make(const char *path, mode_t mode, struct remem_err *err);
 int dir_remove(const char *path, struct remem_err *err);
 /* Links followed. */
 bool file_exists(const char *path);
+int file_fsync(int fd, const char *name, struct remem_err *err);
 int dir_fsync(const char *path, struct remem_err *err);
 
 /*
@@ -59,6 +66,9 @@ int dir_fsync(const char *path, struct remem_err *err);
  * be a folder or a pipe (never waited for); file_read_fd() tells.
  */
 int file_open_beneath(int root_fd, const char *rel, struct remem_err *err);
+/* With these flags of open() and a mode for a new file; never waits. */
+int file_open_beneath_as(int root_fd, const char *rel, int flags, mode_t mode,
+			 struct remem_err *err);
 /* file_write_atomic() with the same guard; the folder must be there. */
 int file_write_beneath(int root_fd, const char *rel, const void *data,
 		       size_t len, mode_t mode, struct remem_err *err);
