@@ -1,8 +1,8 @@
 /* See state.h. Rows here are the user's: every commit is synced, and nothing
  * is ever set aside or made anew by itself. */
-#include "store/state.h"
+#include "store/state_db.h"
 
-#include <sqlite3.h>
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,12 +15,7 @@
 #define APPLICATION_ID 0x52454d53 /* "REMS" */
 #define DAY_MS 86400000ll
 
-struct state {
-	sqlite3 *db;
-	char *path;
-};
-
-static const char schema[] =
+static const char schema_1[] =
 	"CREATE TABLE workspace(id TEXT PRIMARY KEY, path TEXT, dev INT, "
 	"inode INT);"
 	"CREATE TABLE ledger(at INT, provider TEXT, model TEXT, items INT, "
@@ -28,7 +23,35 @@ static const char schema[] =
 	"CREATE INDEX ledger_at ON ledger(at);"
 	"CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;";
 
-static int db_fail(struct state *s, const char *what, struct remem_err *err)
+static const char schema_2[] =
+	"CREATE TABLE journal(id INTEGER PRIMARY KEY, time INT, actor TEXT, "
+	"session TEXT, op TEXT, path TEXT, before BLOB, after BLOB, "
+	"bytes INT, origin TEXT, detail TEXT, prev BLOB, hash BLOB);"
+	"CREATE TABLE journal_head(one INTEGER PRIMARY KEY, id INT, "
+	"hash BLOB);"
+	"CREATE TABLE journal_base(one INTEGER PRIMARY KEY, id INT, "
+	"hash BLOB);"
+	"CREATE TABLE note(path TEXT PRIMARY KEY, dev INT, inode INT, "
+	"size INT, mtime INT, ctime INT, hash BLOB, mid BLOB, origin INT, "
+	"outside INT, journal INT, seq INT, lines INT) WITHOUT ROWID;"
+	"CREATE TABLE line(id INTEGER PRIMARY KEY, path TEXT, line BLOB, "
+	"words BLOB, source TEXT, origin INT, time INT, journal INT);"
+	"CREATE INDEX line_line ON line(line, path);"
+	"CREATE INDEX line_words ON line(path, words);"
+	"CREATE INDEX line_journal ON line(journal);"
+	"CREATE TABLE pending(id INTEGER PRIMARY KEY, journal INT, path TEXT, "
+	"rewrite INT, size INT, before BLOB, after BLOB, bytes BLOB);"
+	"CREATE TABLE preimage(journal INTEGER PRIMARY KEY, time INT, "
+	"path TEXT, mode INT, absent INT, size INT, bytes BLOB);"
+	"CREATE TABLE tombstone(kind TEXT, hash BLOB, time INT, journal INT, "
+	"PRIMARY KEY(kind, hash)) WITHOUT ROWID;"
+	"CREATE TABLE rate(key TEXT PRIMARY KEY, span INT, sum INT) "
+	"WITHOUT ROWID;";
+
+/* What brings a file from the version before to each one. */
+static const char *const schemas[STATE_VERSION] = { schema_1, schema_2 };
+
+int state_fail(struct state *s, const char *what, struct remem_err *err)
 {
 	int code = sqlite3_errcode(s->db) & 0xff, rc = REMEM_EIO;
 
@@ -50,37 +73,37 @@ static int db_fail(struct state *s, const char *what, struct remem_err *err)
 	return rc;
 }
 
-static int ask(struct state *s, const char *sql, sqlite3_stmt **st,
-	       struct remem_err *err)
+int state_ask(struct state *s, const char *sql, sqlite3_stmt **st,
+	      struct remem_err *err)
 {
 	if (sqlite3_prepare_v2(s->db, sql, -1, st, NULL))
-		return db_fail(s, "read", err);
+		return state_fail(s, "read", err);
 	return 0;
 }
 
 /* Runs and finalizes. */
-static int done(struct state *s, sqlite3_stmt *st, struct remem_err *err)
+int state_done(struct state *s, sqlite3_stmt *st, struct remem_err *err)
 {
 	int rc = sqlite3_step(st);
 
 	rc = rc == SQLITE_DONE || rc == SQLITE_ROW ? 0 :
-	     db_fail(s, "write", err);
+	     state_fail(s, "write", err);
 	sqlite3_finalize(st);
 	return rc;
 }
 
-static int run(struct state *s, const char *sql, struct remem_err *err)
+int state_run(struct state *s, const char *sql, struct remem_err *err)
 {
 	if (sqlite3_exec(s->db, sql, NULL, NULL, NULL))
-		return db_fail(s, "write", err);
+		return state_fail(s, "write", err);
 	return 0;
 }
 
-static int number(struct state *s, const char *sql, int64_t *out,
-		  struct remem_err *err)
+int state_number(struct state *s, const char *sql, int64_t *out,
+		 struct remem_err *err)
 {
 	sqlite3_stmt *st;
-	int rc = ask(s, sql, &st, err);
+	int rc = state_ask(s, sql, &st, err);
 
 	*out = 0;
 	if (rc)
@@ -89,42 +112,112 @@ static int number(struct state *s, const char *sql, int64_t *out,
 	if (rc == SQLITE_ROW)
 		*out = sqlite3_column_int64(st, 0);
 	rc = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 :
-	     db_fail(s, "read", err);
+	     state_fail(s, "read", err);
 	sqlite3_finalize(st);
 	return rc;
 }
 
-static void text(sqlite3_stmt *st, int at, const char *value)
+void state_text(sqlite3_stmt *st, int at, const char *value)
 {
 	sqlite3_bind_text(st, at, value, -1, SQLITE_STATIC);
 }
 
+const char *state_col(sqlite3_stmt *st, int at, struct arena *a)
+{
+	const char *t = (const char *)sqlite3_column_text(st, at);
+	size_t n = (size_t)sqlite3_column_bytes(st, at);
+
+	return t ? arena_strndup(a, t, n) : "";
+}
+
+void state_hash(sqlite3_stmt *st, int at, void *out, int len)
+{
+	const void *p = sqlite3_column_blob(st, at);
+
+	memset(out, 0, (size_t)len);
+	if (p && sqlite3_column_bytes(st, at) == len)
+		memcpy(out, p, (size_t)len);
+}
+
+/* ---- transactions ---- */
+
+int state_begin(struct state *s, bool sync, struct remem_err *err)
+{
+	int rc = 0;
+
+	/* SQLite does not change it while a transaction is open. */
+	if (!s->depth && s->lazy == sync) {
+		rc = state_run(s, sync ? "PRAGMA synchronous = FULL" :
+					 "PRAGMA synchronous = NORMAL", err);
+		s->lazy = !sync;
+	}
+	if (!rc && !s->depth)
+		rc = state_run(s, "BEGIN IMMEDIATE", err);
+	if (!rc)
+		s->depth++;
+	return rc;
+}
+
+int state_commit(struct state *s, struct remem_err *err)
+{
+	int rc;
+
+	BUG_IF(!s->depth, err);
+	if (s->depth > 1) {
+		s->depth--;
+		return 0;
+	}
+	file_fault_step();
+	rc = state_run(s, "COMMIT", err);
+	s->depth = 0;
+	if (rc)
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	return rc;
+}
+
+void state_rollback(struct state *s)
+{
+	if (s->depth)
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	s->depth = 0;
+}
+
 /* ---- opening ---- */
+
+/* One step after the other, in the transaction that is open. */
+static int migrate(struct state *s, int64_t version, struct remem_err *err)
+{
+	char mark[96];
+	int rc = 0;
+
+	for (; version < STATE_VERSION && !rc; version++)
+		rc = state_run(s, schemas[version], err);
+	snprintf(mark, sizeof(mark), "PRAGMA application_id = %d; "
+		 "PRAGMA user_version = %d", APPLICATION_ID, STATE_VERSION);
+	return rc ? rc : state_run(s, mark, err);
+}
 
 static int make_schema(struct state *s, struct remem_err *err)
 {
-	char mark[96];
 	int64_t version;
-	int rc;
+	int rc = state_begin(s, true, err);
 
-	snprintf(mark, sizeof(mark), "PRAGMA application_id = %d; "
-		 "PRAGMA user_version = %d", APPLICATION_ID, STATE_VERSION);
-	if ((rc = run(s, "BEGIN IMMEDIATE", err)))
+	if (rc)
 		return rc;
 	/* Another process may have made it while we waited. */
-	if ((rc = number(s, "PRAGMA user_version", &version, err)) ||
-	    (!version && ((rc = run(s, schema, err)) ||
-			  (rc = run(s, mark, err)))))
-		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-	else
-		rc = run(s, "COMMIT", err);
-	return rc;
+	if ((rc = state_number(s, "PRAGMA user_version", &version, err)) ||
+	    (version < STATE_VERSION && (rc = migrate(s, version, err)))) {
+		state_rollback(s);
+		return rc;
+	}
+	s->version = STATE_VERSION;
+	return state_commit(s, err);
 }
 
 static int check_version(struct state *s, bool read_only, struct remem_err *err)
 {
 	int64_t version;
-	int rc = number(s, "PRAGMA user_version", &version, err);
+	int rc = state_number(s, "PRAGMA user_version", &version, err);
 
 	if (rc)
 		return rc;
@@ -134,7 +227,8 @@ static int check_version(struct state *s, bool read_only, struct remem_err *err)
 		fail_action(err, "use the newer program");
 		return REMEM_EVERSION;
 	}
-	if (version)
+	s->version = (int)version;
+	if (version == STATE_VERSION || (version && read_only))
 		return 0;
 	return read_only ? fail(err, REMEM_ENOTFOUND, "'%s' is empty",
 				s->path) : make_schema(s, err);
@@ -193,10 +287,10 @@ static int open_db(struct state *s, bool read_only, struct remem_err *err)
 			return fail_nomem(err);
 		return read_only && !file_exists(s->path) ?
 		       fail(err, REMEM_ENOTFOUND, "there is no '%s'",
-			    s->path) : db_fail(s, "open", err);
+			    s->path) : state_fail(s, "open", err);
 	}
 	sqlite3_busy_timeout(s->db, BUSY_MS);
-	if (!read_only && (rc = run(s, "PRAGMA journal_mode = WAL; "
+	if (!read_only && (rc = state_run(s, "PRAGMA journal_mode = WAL; "
 				    "PRAGMA synchronous = FULL; "
 				    "PRAGMA temp_store = MEMORY", err)))
 		return rc;
@@ -253,23 +347,23 @@ int state_set_workspace(struct state *s, const char *real_path, uint64_t dev,
 			uint64_t inode, struct remem_err *err)
 {
 	sqlite3_stmt *st;
-	int rc = ask(s, "INSERT INTO workspace VALUES('this', ?1, ?2, ?3) "
+	int rc = state_ask(s, "INSERT INTO workspace VALUES('this', ?1, ?2, ?3) "
 		     "ON CONFLICT(id) DO UPDATE SET path = ?1, dev = ?2, "
 		     "inode = ?3", &st, err);
 
 	if (rc)
 		return rc;
-	text(st, 1, real_path);
+	state_text(st, 1, real_path);
 	sqlite3_bind_int64(st, 2, (int64_t)dev);
 	sqlite3_bind_int64(st, 3, (int64_t)inode);
-	return done(s, st, err);
+	return state_done(s, st, err);
 }
 
 int state_workspace(struct state *s, struct arena *a, const char **real_path,
 		    uint64_t *dev, uint64_t *inode, struct remem_err *err)
 {
 	sqlite3_stmt *st;
-	int rc = ask(s, "SELECT path, dev, inode FROM workspace", &st, err);
+	int rc = state_ask(s, "SELECT path, dev, inode FROM workspace", &st, err);
 
 	*real_path = "";
 	*dev = *inode = 0;
@@ -289,19 +383,19 @@ int state_ledger_add(struct state *s, const struct ledger_row *row,
 		     struct remem_err *err)
 {
 	sqlite3_stmt *st;
-	int rc = ask(s, "INSERT INTO ledger VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+	int rc = state_ask(s, "INSERT INTO ledger VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 		     &st, err);
 
 	if (rc)
 		return rc;
 	sqlite3_bind_int64(st, 1, row->at_ms ? row->at_ms : clock_now_ms());
-	text(st, 2, row->provider);
-	text(st, 3, row->model);
+	state_text(st, 2, row->provider);
+	state_text(st, 3, row->model);
 	sqlite3_bind_int(st, 4, row->items);
 	sqlite3_bind_int64(st, 5, row->tokens);
 	sqlite3_bind_int(st, 6, row->status);
 	sqlite3_bind_int64(st, 7, row->took_ms);
-	return done(s, st, err);
+	return state_done(s, st, err);
 }
 
 int state_ledger_each(struct state *s, int64_t since_ms,
@@ -309,7 +403,7 @@ int state_ledger_each(struct state *s, int64_t since_ms,
 		      void *ctx, struct remem_err *err)
 {
 	sqlite3_stmt *st;
-	int rc = ask(s, "SELECT at, provider, model, items, tokens, status, "
+	int rc = state_ask(s, "SELECT at, provider, model, items, tokens, status, "
 		     "took_ms FROM ledger WHERE at >= ?1 ORDER BY at, rowid",
 		     &st, err);
 
@@ -330,7 +424,7 @@ int state_ledger_each(struct state *s, int64_t since_ms,
 		rc = fn(ctx, &row);
 	}
 	if (sqlite3_finalize(st) && !rc)
-		rc = db_fail(s, "read", err);
+		rc = state_fail(s, "read", err);
 	return rc;
 }
 
@@ -365,17 +459,17 @@ int state_meta_set(struct state *s, const char *key, const char *value,
 		   struct remem_err *err)
 {
 	sqlite3_stmt *st;
-	int rc = ask(s, value ?
+	int rc = state_ask(s, value ?
 		     "INSERT INTO meta VALUES(?1, ?2) ON CONFLICT(key) "
 		     "DO UPDATE SET value = ?2" :
 		     "DELETE FROM meta WHERE key = ?1", &st, err);
 
 	if (rc)
 		return rc;
-	text(st, 1, key);
+	state_text(st, 1, key);
 	if (value)
-		text(st, 2, value);
-	return done(s, st, err);
+		state_text(st, 2, value);
+	return state_done(s, st, err);
 }
 
 const char *state_meta_get(struct state *s, struct arena *a, const char *key)
@@ -383,9 +477,9 @@ const char *state_meta_get(struct state *s, struct arena *a, const char *key)
 	const char *value = NULL;
 	sqlite3_stmt *st;
 
-	if (ask(s, "SELECT value FROM meta WHERE key = ?1", &st, NULL))
+	if (state_ask(s, "SELECT value FROM meta WHERE key = ?1", &st, NULL))
 		return NULL;
-	text(st, 1, key);
+	state_text(st, 1, key);
 	if (sqlite3_step(st) == SQLITE_ROW && sqlite3_column_text(st, 0))
 		value = arena_strdup(a, (const char *)
 				     sqlite3_column_text(st, 0));

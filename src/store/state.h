@@ -3,7 +3,8 @@
  *
  *   STATE/by-path/HASH          which id a folder has; HASH: the first 32 hex
  *                               digits of the SHA-256 of its real path
- *   STATE/UUID/state.sqlite     workspace, ledger, meta
+ *   STATE/UUID/state.sqlite     workspace, ledger, meta; state_journal.h and
+ *                               state_note.h say what else
  *
  * A record of by-path is text: id, device, inode, time of birth (0: not
  * known), path; one a line, the path to the end.
@@ -17,7 +18,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-#define STATE_VERSION 1
+#define STATE_VERSION 2
 #define UUID_CHARS 37 /* with NUL */
 
 /*
@@ -35,6 +36,15 @@ struct state;
 int state_open(struct state **out, const char *state_dir, const char *uuid,
 	       bool read_only, struct remem_err *err);
 void state_close(struct state *s);
+
+/*
+ * A transaction, taken for writing at once. They nest: only the outermost one
+ * counts, and a rollback inside ends it all. sync false: a power cut may take
+ * the commit back, a killed process cannot.
+ */
+int state_begin(struct state *s, bool sync, struct remem_err *err);
+int state_commit(struct state *s, struct remem_err *err);
+void state_rollback(struct state *s);
 
 /* Where it says the workspace is. */
 int state_set_workspace(struct state *s, const char *real_path, uint64_t dev,
