@@ -14,6 +14,7 @@ enum key {
 	KEY_PROJECT,
 	KEY_OBSERVED,
 	KEY_STATUS,
+	KEY_SOURCE,
 	KEY_ORIGIN
 };
 
@@ -24,7 +25,7 @@ static const struct {
 	{ "trigger", KEY_TRIGGER },	  { "triggers", KEY_TRIGGER },
 	{ "importance", KEY_IMPORTANCE }, { "project", KEY_PROJECT },
 	{ "observed", KEY_OBSERVED },	  { "status", KEY_STATUS },
-	{ "origin", KEY_ORIGIN },
+	{ "origin", KEY_ORIGIN },	  { "source", KEY_SOURCE },
 };
 
 /* Bytes of the separator at i: the sign, or its full-width form. */
@@ -96,6 +97,9 @@ static void take_part(struct annotations *ann, struct arena *a, enum key key,
 		break;
 	case KEY_STATUS:
 		ann->status = arena_strndup(a, s, len);
+		break;
+	case KEY_SOURCE:
+		ann->source = arena_strndup(a, s, len);
 		break;
 	case KEY_ORIGIN:
 		ann->origin = arena_strndup(a, s, len);

@@ -4,8 +4,9 @@
  *   - Prefers tabs <!-- importance: 8; trigger: indent, style -->
  *
  * Parts are separated by ';' or '|'. Keys: trigger(s), importance, project,
- * observed, status, origin. A part without a known key goes on with the value
- * before it. A comment without any known key is text like the rest.
+ * observed, status, source, and origin, of which nobody takes any notice: a
+ * text cannot say whom it comes from. A part without a known key goes on with
+ * the value before it. A comment without any known key is text like the rest.
  */
 #ifndef TEXT_ANNOTATION_H
 #define TEXT_ANNOTATION_H

@@ -40,7 +40,8 @@ struct annotations { /* from trailing HTML comments; 0 or NULL where absent */
 	const char *triggers; /* "a, b" */
 	const char *project;
 	const char *status; /* "superseded", "done", … */
-	const char *origin; /* "owner", "agent", "untrusted", … */
+	const char *source; /* where it was taken from: a citation, an address */
+	const char *origin; /* what the text claims, and nobody believes */
 	int importance; /* 1..10 */
 	int32_t observed; /* date, DATE_NONE */
 };
