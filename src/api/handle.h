@@ -10,6 +10,7 @@
 #include "api/settings.h"
 #include "embed/embed.h"
 #include "index/index.h"
+#include "memory/memory.h"
 #include "source/source.h"
 #include "store/state.h"
 #include "store/store.h"
@@ -78,6 +79,18 @@ void handle_close_reader(struct remem *r);
  * NULL when that cannot be, which is logged once.
  */
 struct state *handle_state(struct remem *r);
+/*
+ * The workspace for its writers: opens state and folder, fills in settings and
+ * limits. memory_close() afterwards, also after a failure. REMEM_EPERM when
+ * nothing may be written. r->state stays open.
+ */
+int handle_memory(struct memory *m, struct remem *r, struct remem_err *err);
+/* The class of lines that others write, by the setting and the state s, which
+ * may be NULL. */
+enum remem_origin handle_edits(struct remem *r, struct state *s);
+/* Copies a caller's actor of any version. */
+int actor_take(struct remem_actor *out, const struct remem_actor *given,
+	       struct remem_err *err);
 /* Puts each remote call into the ledger, and bounds them by budget.*. */
 void ledger_connect(struct embed_config *c, struct remem *r);
 /* How many texts the provider takes at once, as learned by an earlier run from
