@@ -14,7 +14,7 @@ export PREFIX DESTDIR
 
 .DEFAULT_GOAL := all
 .PHONY: all setup try test check lint format bench eval fuzz install unit \
-	werror docs clean distclean
+	werror docs clean distclean cross
 
 all:
 	@tools/setup.sh --check
@@ -57,6 +57,10 @@ fuzz: setup
 
 install: all
 	@tools/install.sh
+
+# Kernels for ARM under emulation: needs gcc-aarch64-linux-gnu and qemu-user.
+cross:
+	@nice tools/cross.sh $(NAME)
 
 unit:
 	@$(MAKE) -s -f tools/unit.mk NAME="$(NAME)" MODS="$(MODS)" SAN="$(SAN)"

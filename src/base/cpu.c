@@ -14,6 +14,9 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 #define CPU_X86 1
 #include <cpuid.h>
+#elif defined(CPU_ARM_DOT) && defined(__linux__)
+#include <sys/auxv.h>
+#define HWCAP_DOT (1ul << 20) /* HWCAP_ASIMDDP of the kernel's interface */
 #endif
 
 static const char *const names[] = {
@@ -22,6 +25,7 @@ static const char *const names[] = {
 	[CPU_AVXVNNI] = "avxvnni",
 	[CPU_AVX512VNNI] = "avx512vnni",
 	[CPU_NEON] = "neon",
+	[CPU_NEONDOT] = "neondot",
 };
 
 static atomic_int limit = -1; /* a level, or -1 */
@@ -50,6 +54,19 @@ static bool has_avx512vnni(void)
 }
 #endif
 
+#if defined(__aarch64__)
+static bool has_dot(void)
+{
+#if defined(__ARM_FEATURE_DOTPROD)
+	return true;
+#elif defined(HWCAP_DOT)
+	return getauxval(AT_HWCAP) & HWCAP_DOT;
+#else
+	return false;
+#endif
+}
+#endif
+
 static bool is_supported(enum cpu_level level)
 {
 #ifdef CPU_X86
@@ -67,6 +84,8 @@ static bool is_supported(enum cpu_level level)
 #elif defined(__aarch64__)
 	if (level == CPU_NEON)
 		return true;
+	if (level == CPU_NEONDOT)
+		return has_dot();
 #endif
 	return level == CPU_PORTABLE;
 }
@@ -74,7 +93,8 @@ static bool is_supported(enum cpu_level level)
 enum cpu_level cpu_best(void)
 {
 	static const enum cpu_level order[] = { CPU_AVX512VNNI, CPU_AVXVNNI,
-						CPU_AVX2, CPU_NEON };
+						CPU_AVX2, CPU_NEONDOT,
+						CPU_NEON };
 	int set = atomic_load_explicit(&limit, memory_order_relaxed);
 
 	if (set >= 0)

@@ -83,8 +83,8 @@ static void embed_words(struct forward *f, const struct model *m,
 			const float *position = m->position +
 				(size_t)(t - b->start[s]) * width;
 
-			k->unpack(x, m->words + (size_t)b->ids[t] * row,
-				  m->width);
+			kernel_unpack(x, m->words + (size_t)b->ids[t] * row,
+				      m->width);
 			for (size_t i = 0; i < width; i++)
 				x[i] += position[i] + m->kind[i];
 		}

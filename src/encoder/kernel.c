@@ -27,6 +27,22 @@ float kernel_half(uint16_t h)
 	return f;
 }
 
+void kernel_unpack(float *x, const uint8_t *row, int width)
+{
+	for (int b = 0; b < width / KERNEL_BLOCK; b++, row += 18) {
+		uint16_t half;
+		float scale;
+
+		memcpy(&half, row, sizeof(half));
+		scale = kernel_half(half);
+		for (int i = 0; i < 16; i++) {
+			x[b * 32 + i] = (float)((row[2 + i] & 15) - 8) * scale;
+			x[b * 32 + 16 + i] =
+				(float)((row[2 + i] >> 4) - 8) * scale;
+		}
+	}
+}
+
 const struct kernel *kernel_best(void)
 {
 	switch (cpu_best()) {
@@ -37,6 +53,13 @@ const struct kernel *kernel_best(void)
 		return &kernel_avxvnni;
 	case CPU_AVX2:
 		return &kernel_avx2;
+#elif defined(__aarch64__)
+#if defined(CPU_ARM_DOT)
+	case CPU_NEONDOT:
+		return &kernel_neondot;
+#endif
+	case CPU_NEON:
+		return &kernel_neon;
 #endif
 	default:
 		return &kernel_portable;

@@ -49,12 +49,12 @@ struct acts { /* quantised activations of n tokens */
 	int inputs;
 };
 
-/* Room for one head of one sequence; see each kernel for its layout. */
+/* Room for one head of one sequence; see kernel_vector.h for the layout. */
 struct attend_scratch {
-	_Alignas(64) float keys[KERNEL_HEAD * KERNEL_MAX_LEN];
-	_Alignas(64) float values[KERNEL_HEAD * KERNEL_MAX_LEN];
+	_Alignas(64) int32_t keys[KERNEL_HEAD / 4 * KERNEL_MAX_LEN];
+	_Alignas(64) int32_t values[KERNEL_HEAD * KERNEL_MAX_LEN / 2];
 	_Alignas(64) float scores[KERNEL_QUERIES * KERNEL_MAX_LEN];
-	_Alignas(64) float extra[4 * KERNEL_MAX_LEN];
+	_Alignas(64) float key_scale[KERNEL_MAX_LEN];
 };
 
 struct kernel {
@@ -76,8 +76,6 @@ struct kernel {
 	void (*attend)(float *out, const float *q, const float *k,
 		       const float *v, size_t stride, int len,
 		       struct attend_scratch *s);
-	/* x[width] of a Q4_0 row of the embedding table. */
-	void (*unpack)(float *x, const uint8_t *row, int width);
 };
 
 /* The best one for cpu_best(), which cpu_limit() can lower. */
@@ -88,10 +86,15 @@ extern const struct kernel kernel_portable;
 extern const struct kernel kernel_avx2;
 extern const struct kernel kernel_avxvnni;
 extern const struct kernel kernel_avx512;
+#elif defined(__aarch64__)
+extern const struct kernel kernel_neon;
+extern const struct kernel kernel_neondot;
 #endif
 
 /* fp16 to float, exactly. */
 float kernel_half(uint16_t h);
+/* x[width] of a Q4_0 row of the embedding table; the same for all kernels. */
+void kernel_unpack(float *x, const uint8_t *row, int width);
 
 /*
  * gelu(x) = x * (1/2 + x * P(x^2)) for |x| < KERNEL_GELU_END, beyond it 0 or

@@ -201,22 +201,6 @@ static void attend(float *out, const float *q, const float *k, const float *v,
 	}
 }
 
-static void unpack(float *x, const uint8_t *row, int width)
-{
-	for (int b = 0; b < width / KERNEL_BLOCK; b++, row += 18) {
-		uint16_t half;
-		float scale;
-
-		memcpy(&half, row, sizeof(half));
-		scale = kernel_half(half);
-		for (int i = 0; i < 16; i++) {
-			x[b * 32 + i] = (float)((row[2 + i] & 15) - 8) * scale;
-			x[b * 32 + 16 + i] =
-				(float)((row[2 + i] >> 4) - 8) * scale;
-		}
-	}
-}
-
 const struct kernel kernel_portable = {
 	.level = CPU_PORTABLE,
 	.quantize = quantize,
@@ -224,5 +208,4 @@ const struct kernel kernel_portable = {
 	.multiply = multiply,
 	.add_norm = add_norm,
 	.attend = attend,
-	.unpack = unpack,
 };

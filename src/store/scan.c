@@ -13,6 +13,10 @@ const struct scan_kernel *scan_kernel_for(enum cpu_level level)
 		if (scan_avx2)
 			return scan_avx2;
 		break;
+	case CPU_NEONDOT:
+		if (scan_neondot)
+			return scan_neondot;
+		/* fall through */
 	case CPU_NEON:
 		if (scan_neon)
 			return scan_neon;

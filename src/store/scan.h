@@ -27,6 +27,7 @@ extern const struct scan_kernel scan_portable;
 extern const struct scan_kernel *const scan_avx2;
 extern const struct scan_kernel *const scan_avx512;
 extern const struct scan_kernel *const scan_neon;
+extern const struct scan_kernel *const scan_neondot;
 
 /* The best of the level or below it. */
 const struct scan_kernel *scan_kernel_for(enum cpu_level level);

@@ -1,27 +1,91 @@
-/* Kernels for 64-bit ARM. */
+/* Kernels for 64-bit ARM, without and with sdot. Four rows at once share the
+ * query's loads and keep enough of them in flight. */
 #include "store/scan.h"
 
 #if defined(__aarch64__)
 
 #include <arm_neon.h>
 
+#define DOT __attribute__((target("arch=armv8.2-a+dotprod")))
+#define AHEAD 16 /* rows fetched before their turn */
+
+static inline int32x4_t step(int32x4_t sum, int8x16_t r, int8x16_t w)
+{
+	sum = vpadalq_s16(sum, vmull_s8(vget_low_s8(r), vget_low_s8(w)));
+	return vpadalq_s16(sum, vmull_high_s8(r, w));
+}
+
+static inline void fetch(const int8_t *r, size_t padded)
+{
+	for (size_t i = AHEAD; i < AHEAD + 4; i++)
+		__builtin_prefetch(r + i * padded);
+}
+
+static inline void put_sums(int32_t *out, const int32x4_t *s)
+{
+	vst1q_s32(out, vpaddq_s32(vpaddq_s32(s[0], s[1]),
+				  vpaddq_s32(s[2], s[3])));
+}
+
 static void dots(int32_t *out, const int8_t *rows, size_t n, size_t padded,
 		 const int8_t *q)
 {
-	for (size_t i = 0; i < n; i++, rows += padded) {
-		int32x4_t a = vdupq_n_s32(0), b = a;
+	size_t i = 0;
+
+	for (; i + 4 <= n; i += 4, rows += 4 * padded) {
+		int32x4_t s[4] = { vdupq_n_s32(0), vdupq_n_s32(0),
+				   vdupq_n_s32(0), vdupq_n_s32(0) };
 
 		for (size_t k = 0; k < padded; k += 16) {
-			int8x16_t r = vld1q_s8(rows + k);
 			int8x16_t w = vld1q_s8(q + k);
 
-			a = vpadalq_s16(a, vmull_s8(vget_low_s8(r),
-						    vget_low_s8(w)));
-			b = vpadalq_s16(b, vmull_high_s8(r, w));
+			if (!(k & 63))
+				fetch(rows + k, padded);
+			for (size_t j = 0; j < 4; j++)
+				s[j] = step(s[j], vld1q_s8(rows + k + j *
+							   padded), w);
 		}
-		out[i] = vaddvq_s32(vaddq_s32(a, b));
+		put_sums(out + i, s);
+	}
+	for (; i < n; i++, rows += padded) {
+		int32x4_t s = vdupq_n_s32(0);
+
+		for (size_t k = 0; k < padded; k += 16)
+			s = step(s, vld1q_s8(rows + k), vld1q_s8(q + k));
+		out[i] = vaddvq_s32(s);
 	}
 }
+
+#if defined(CPU_ARM_DOT)
+DOT static void dots_dot(int32_t *out, const int8_t *rows, size_t n,
+			 size_t padded, const int8_t *q)
+{
+	size_t i = 0;
+
+	for (; i + 4 <= n; i += 4, rows += 4 * padded) {
+		int32x4_t s[4] = { vdupq_n_s32(0), vdupq_n_s32(0),
+				   vdupq_n_s32(0), vdupq_n_s32(0) };
+
+		for (size_t k = 0; k < padded; k += 16) {
+			int8x16_t w = vld1q_s8(q + k);
+
+			if (!(k & 63))
+				fetch(rows + k, padded);
+			for (size_t j = 0; j < 4; j++)
+				s[j] = vdotq_s32(s[j], vld1q_s8(rows + k + j *
+								padded), w);
+		}
+		put_sums(out + i, s);
+	}
+	for (; i < n; i++, rows += padded) {
+		int32x4_t s = vdupq_n_s32(0);
+
+		for (size_t k = 0; k < padded; k += 16)
+			s = vdotq_s32(s, vld1q_s8(rows + k), vld1q_s8(q + k));
+		out[i] = vaddvq_s32(s);
+	}
+}
+#endif
 
 static void dots_float(float out[3], const int8_t *row, size_t padded,
 		       const float *a, const float *b)
@@ -49,9 +113,17 @@ static void dots_float(float out[3], const int8_t *row, size_t padded,
 
 static const struct scan_kernel kernel = { "neon", dots, dots_float };
 const struct scan_kernel *const scan_neon = &kernel;
+#if defined(CPU_ARM_DOT)
+static const struct scan_kernel kernel_dot = { "neondot", dots_dot,
+					       dots_float };
+const struct scan_kernel *const scan_neondot = &kernel_dot;
+#else
+const struct scan_kernel *const scan_neondot = 0;
+#endif
 
 #else
 
 const struct scan_kernel *const scan_neon = 0;
+const struct scan_kernel *const scan_neondot = 0;
 
 #endif

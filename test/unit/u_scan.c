@@ -14,21 +14,18 @@
 #include "store/scan.h"
 #include "store/topk.h"
 
+/* The i-th kernel that this machine has, NULL behind the last. */
 static const struct scan_kernel *kernels(int i)
 {
-	static const enum cpu_level levels[] = { CPU_PORTABLE, CPU_AVX2,
-						 CPU_AVXVNNI, CPU_AVX512VNNI,
-						 CPU_NEON };
+	const struct scan_kernel *k;
 
-	for (size_t k = 0; k < sizeof(levels) / sizeof(levels[0]); k++) {
-		bool fits = levels[k] == CPU_PORTABLE ||
-			    (cpu_best() != CPU_PORTABLE &&
-			     (levels[k] == CPU_NEON) == (cpu_best() ==
-							 CPU_NEON) &&
-			     levels[k] <= cpu_best());
-
-		if (fits && i-- == 0)
-			return scan_kernel_for(levels[k]);
+	for (int level = CPU_PORTABLE; level <= CPU_NEONDOT; level++) {
+		if (cpu_limit(cpu_name((enum cpu_level)level)))
+			continue;
+		k = scan_kernel();
+		cpu_limit(NULL);
+		if (i-- == 0)
+			return k;
 	}
 	return NULL;
 }
