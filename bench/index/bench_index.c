@@ -233,8 +233,7 @@ static double bare_fts(const struct bodies *b, const char *folder)
 	run_sql(db, "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
 		    "CREATE VIRTUAL TABLE t USING fts5(body, content='', "
 		    "detail=none, columnsize=0, tokenize='split');"
-		    "INSERT INTO t(t, rank) VALUES('hashsize', 8388608);"
-		    "INSERT INTO t(t, rank) VALUES('automerge', 8); BEGIN");
+		    "INSERT INTO t(t, rank) VALUES('automerge', 16); BEGIN");
 	sqlite3_prepare_v2(db, "INSERT INTO t(rowid, body) VALUES(?1, ?2)", -1,
 			   &st, NULL);
 	for (size_t i = 0; i < b->count; i++) {
@@ -261,7 +260,7 @@ static void make_bodies(struct bodies *b)
 	void *ctx;
 
 	sqlite3_open(":memory:", &db);
-	if (fts_register(db, &err))
+	if (fts_register(db, NULL, &err))
 		die("tokenizer", &err);
 	api = api_of(db);
 	api->xFindTokenizer(api, "remem", &ctx, &b->tok);

@@ -253,7 +253,7 @@ static int insert_chunk(struct put *p, int i, struct remem_err *err)
 {
 	const struct chunk *c = &p->n->chunks[i];
 	struct new_chunk *o = &p->now[i];
-	struct map_entry e;
+	struct map_entry e = { .file = (uint32_t)p->f->id };
 	int64_t first;
 	sqlite3_stmt *st;
 	int rc;
@@ -277,12 +277,11 @@ static int insert_chunk(struct put *p, int i, struct remem_err *err)
 			  (int)(c->end - c->start), SQLITE_STATIC);
 	if ((rc = sq_run(p->s, st, err)))
 		return rc;
-	e.file = (uint32_t)p->f->id;
-	post_count_terms(p->n->text + c->lead, c->end - c->lead,
-			 c->start - c->lead, &e);
 	sq_count(p->s, C_TEXT_BYTES, (int64_t)(c->end - c->start));
 	sq_count(p->s, C_PASSAGES, c->passage_count);
 	p->s->chunks_put++;
+	p->now_post[i].id = o->id;
+	/* Takes the id; its length comes with its posting. */
 	rc = map_set(p->s, o->id, &e, err);
 	for (int k = 0; !rc && k < c->passage_count; k++)
 		rc = insert_passage(p, i, &p->n->passages[c->passage_first + k],

@@ -61,7 +61,7 @@ static int open_file(struct sq *s, int flags, const char *options,
 	}
 	sqlite3_extended_result_codes(s->db, 1);
 	sqlite3_busy_timeout(s->db, BUSY_MS);
-	rc = fts_register(s->db, err);
+	rc = fts_register(s->db, &s->fts_count, err);
 out:
 	buf_release(&uri);
 	if (rc) {

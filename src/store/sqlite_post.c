@@ -9,7 +9,6 @@
 
 #include "base/path.h"
 #include "store/sqlite_store.h"
-#include "text/term.h"
 
 /* The last bytes of the texts before chunk i, where its overlap stands. */
 static void add_lead(struct buf *b, const struct post_chunk *chunks, size_t i)
@@ -65,6 +64,29 @@ int post_add(struct sq *s, int64_t id, const struct buf *body,
 	return put_body(s, S_POST_ADD, id, body, err);
 }
 
+static uint16_t saturate(size_t n)
+{
+	return n > UINT16_MAX ? UINT16_MAX : (uint16_t)n;
+}
+
+int post_add_counted(struct sq *s, const struct post_chunk *c, uint32_t file,
+		     const struct buf *body, struct remem_err *err)
+{
+	struct fts_count *n = &s->fts_count;
+	struct map_entry e = { .file = file };
+	int rc;
+
+	*n = (struct fts_count){ .on = true, .lead = c->lead,
+				 .len = c->lead + c->len };
+	rc = post_add(s, c->id, body, err);
+	n->on = false;
+	if (rc)
+		return rc;
+	e.terms = saturate(n->all);
+	e.own_terms = saturate(n->own);
+	return map_set(s, c->id, &e, err);
+}
+
 int post_del(struct sq *s, int64_t id, const struct buf *body,
 	     struct remem_err *err)
 {
@@ -114,34 +136,4 @@ int names_add(struct sq *s, const struct store_file *f, struct remem_err *err)
 int names_del(struct sq *s, const struct store_file *f, struct remem_err *err)
 {
 	return name_row(s, S_NAME_DEL, f, err);
-}
-
-/* ---- length in terms ---- */
-
-struct tally {
-	size_t lead, all, own;
-};
-
-static int tally_term(void *ctx, const struct term *t)
-{
-	struct tally *y = ctx;
-
-	y->all++;
-	y->own += t->start >= y->lead;
-	return 0;
-}
-
-static uint16_t saturate(size_t n)
-{
-	return n > UINT16_MAX ? UINT16_MAX : (uint16_t)n;
-}
-
-void post_count_terms(const char *text, size_t len, size_t lead,
-		      struct map_entry *out)
-{
-	struct tally y = { lead, 0, 0 };
-
-	term_cut(text, len, tally_term, &y);
-	out->terms = saturate(y.all);
-	out->own_terms = saturate(y.own);
 }

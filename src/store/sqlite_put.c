@@ -38,7 +38,8 @@ static int run_op(struct put *p, const struct post_op *o, struct buf *body,
 		return rc ? rc : post_del(p->s, o->id, body, err);
 	}
 	rc = post_body(body, p->now_post, (size_t)o->now, p->f->date, err);
-	return rc ? rc : post_add(p->s, o->id, body, err);
+	return rc ? rc : post_add_counted(p->s, &p->now_post[o->now],
+					  (uint32_t)p->f->id, body, err);
 }
 
 static int write_postings(struct put *p, struct remem_err *err)

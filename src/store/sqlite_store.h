@@ -13,6 +13,7 @@
 #include "base/lock.h"
 #include "store/store.h"
 #include "store/vecfile.h"
+#include "text/fts.h"
 
 #define APPLICATION_ID 0x52454d4d /* "REMM", in the database's header */
 #define CURRENT_NAME "current"
@@ -120,6 +121,7 @@ struct sq {
 	int64_t *queue;
 	size_t queue_len, queue_pos;
 	int queue_fp; /* 0: not made */
+	struct fts_count fts_count; /* by the tokenizer of db */
 	struct arena scratch; /* for one call */
 };
 
@@ -237,8 +239,10 @@ int post_del(struct sq *s, int64_t id, const struct buf *body,
 	     struct remem_err *err);
 int names_add(struct sq *s, const struct store_file *f, struct remem_err *err);
 int names_del(struct sq *s, const struct store_file *f, struct remem_err *err);
-void post_count_terms(const char *text, size_t len, size_t lead,
-		      struct map_entry *out);
+/* Adds c's posting and gives the map its file and its length in terms, which
+ * is counted by the tokenizer on the way. */
+int post_add_counted(struct sq *s, const struct post_chunk *c, uint32_t file,
+		     const struct buf *body, struct remem_err *err);
 
 /* ---- sqlite_put.c, sqlite_old.c, sqlite_remove.c: writing of files */
 int sq_file_put(struct store *st, struct store_file *f, const struct note *n,

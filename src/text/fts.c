@@ -41,6 +41,7 @@ struct tokenizer {
 	uint32_t generation;
 	char *pool;
 	size_t pool_len, pool_cap;
+	struct fts_count *count; /* or NULL */
 };
 
 struct run {
@@ -54,18 +55,22 @@ static int tokenizer_new(void *ctx, const char **args, int arg_count,
 {
 	struct tokenizer *t = mem_zalloc(sizeof(*t));
 
-	(void)ctx;
 	(void)args;
 	(void)arg_count;
+	if (t)
+		t->count = ctx;
 	*out = (Fts5Tokenizer *)t;
 	return t ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 static void tables_release(struct tokenizer *t)
 {
+	struct fts_count *count = t->count;
+
 	mem_free(t->slots);
 	mem_free(t->pool);
 	memset(t, 0, sizeof(*t));
+	t->count = count;
 }
 
 static void tokenizer_free(Fts5Tokenizer *tok)
@@ -138,6 +143,14 @@ static struct slot *slot_of(struct tokenizer *t, const struct term *term)
 	return slot_fill(t, s, hash, term) ? s : NULL;
 }
 
+static void count_term(struct fts_count *c, const struct term *term)
+{
+	if (!c || !c->on || term->start >= c->len)
+		return;
+	c->all++;
+	c->own += term->start >= c->lead;
+}
+
 static int take(void *ctx, const struct term *term)
 {
 	struct run *r = ctx;
@@ -147,6 +160,7 @@ static int take(void *ctx, const struct term *term)
 
 	if (!s)
 		return SQLITE_NOMEM;
+	count_term(r->t->count, term);
 	if (s->count >= 4)
 		return 0;
 	s->count++;
@@ -200,7 +214,7 @@ static int fts5_api_of(fts5_api **out, sqlite3 *db)
 	return rc;
 }
 
-int fts_register(sqlite3 *db, struct remem_err *err)
+int fts_register(sqlite3 *db, struct fts_count *count, struct remem_err *err)
 {
 	fts5_tokenizer module = { tokenizer_new, tokenizer_free, tokenize };
 	fts5_api *api;
@@ -212,7 +226,7 @@ int fts_register(sqlite3 *db, struct remem_err *err)
 		return fail(err, REMEM_ENOTSUP,
 			    "this SQLite has no FTS5 (version %s)",
 			    sqlite3_libversion());
-	rc = api->xCreateTokenizer(api, "remem", NULL, &module, NULL);
+	rc = api->xCreateTokenizer(api, "remem", count, &module, NULL);
 	if (rc == SQLITE_NOMEM)
 		return fail_nomem(err);
 	if (rc != SQLITE_OK)

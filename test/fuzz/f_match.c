@@ -30,7 +30,7 @@ static void open_once(void)
 	if (db)
 		return;
 	CHECK(sqlite3_open(":memory:", &db) == SQLITE_OK);
-	CHECK(fts_register(db, NULL) == 0);
+	CHECK(fts_register(db, NULL, NULL) == 0);
 	CHECK(sqlite3_exec(db,
 			   "CREATE VIRTUAL TABLE t USING fts5(x,"
 			   " tokenize='remem', detail=none, columnsize=0)",

@@ -17,7 +17,7 @@ static sqlite3 *db_new(void)
 	sqlite3 *db;
 
 	assert_int_equal(sqlite3_open(":memory:", &db), SQLITE_OK);
-	assert_int_equal(fts_register(db, NULL), 0);
+	assert_int_equal(fts_register(db, NULL, NULL), 0);
 	assert_int_equal(
 		sqlite3_exec(
 			db,
