@@ -136,6 +136,44 @@ struct remem_index_opts {
 int remem_index(struct remem *r, const struct remem_index_opts *opts,
 		char **json, struct remem_err *err);
 
+/* ---- keeping in step -------------------------------------------------- */
+
+struct remem_watch;
+
+struct remem_watch_opts {
+	size_t size;
+	/*
+	 * Each thing that happens, as one line of JSON (doc/schema.md,
+	 * "watch"). A result other than 0 ends remem_watch().
+	 */
+	int (*event)(void *ctx, const char *json);
+	void *ctx;
+};
+
+/*
+ * Keeps the index in step with the files by itself, as memorySearch.sync.*
+ * says. r must outlive it and is used by remem_watch() alone. REMEM_EPERM when
+ * nothing may be written; REMEM_EINVAL when the settings forbid to watch.
+ */
+int remem_watch_new(struct remem_watch **out, struct remem *r,
+		    const struct remem_watch_opts *opts, struct remem_err *err);
+/* Returns 0 when it was asked to stop; a sync that fails is an event and is
+ * tried again. */
+int remem_watch(struct remem_watch *w, struct remem_err *err);
+/* These two from any thread; the first also from a signal handler. */
+void remem_watch_stop(struct remem_watch *w);
+/* Nonzero: nothing has changed since the last sync, as far as the system can
+ * tell; a search may leave out its own look (no_sync). */
+int remem_watch_is_clean(const struct remem_watch *w);
+void remem_watch_free(struct remem_watch *w);
+
+/*
+ * To be called when a conversation begins: what has changed is indexed within
+ * the time that a search may take for it, unless sync.onSessionStart is false.
+ * *why: NULL, or why the index is behind; freed with remem_free().
+ */
+int remem_session_start(struct remem *r, char **why, struct remem_err *err);
+
 /* ---- search ----------------------------------------------------------- */
 
 enum remem_mode { REMEM_MODE_HYBRID, REMEM_MODE_TEXT, REMEM_MODE_VECTOR };

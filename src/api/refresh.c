@@ -126,10 +126,16 @@ static int reopen(struct refresh *y, struct remem *r, struct arena *a,
 	return 0;
 }
 
+static bool may_look(const struct refresh *y, const struct remem *r)
+{
+	return !y->never && settings_bool(&r->settings, y->session ?
+					  "memorySearch.sync.onSessionStart" :
+					  "memorySearch.sync.onSearch");
+}
+
 static bool may_sync(const struct refresh *y, const struct remem *r)
 {
-	return !y->never && !r->read_only &&
-	       settings_bool(&r->settings, "memorySearch.sync.onSearch");
+	return may_look(y, r) && !r->read_only;
 }
 
 int refresh_rebuild(struct refresh *y, struct remem *r, struct arena *a,
@@ -173,8 +179,7 @@ static int begin_check(struct refresh *y, struct remem *r, struct arena *a,
 	struct remem_err why = { 0 };
 	int rc;
 
-	if (y->never ||
-	    !settings_bool(&r->settings, "memorySearch.sync.onSearch")) {
+	if (!may_look(y, r)) {
 		/* No look at the disk, but one at whether a run ever ended. */
 		if (!r->ops->meta_get(r->store, a, "indexed_at_ms"))
 			behind(y, a, "the index is not complete yet; "

@@ -8,6 +8,7 @@ struct check; /* a look at the disk that is under way */
 
 struct refresh {
 	bool never; /* do not look */
+	bool session; /* a conversation begins; else a search */
 	bool text_only; /* vectors are not wanted for this answer */
 	int deadline_ms; /* of the whole search, 0: none */
 	remem_progress_fn progress; /* of the sync; may end the search */

@@ -18,6 +18,9 @@ static const char *const tool_folders[] = { "node_modules", ".venv", "venv",
 					    "__pycache__", ".tox",
 					    ".pnpm-store" };
 
+const char *const name_fixed_files[] = { "DREAMS.md", "MEMORY.md", "USER.md",
+					 "memory.md", NULL };
+
 const char *const name_ignore_files[] = { ".gitignore", ".ignore",
 					  ".rememignore", NULL };
 

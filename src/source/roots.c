@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "source/names.h"
 
 void roots_close(struct source_root *roots, int count)
 {
@@ -58,6 +59,14 @@ char *roots_relative(struct arena *a, const char *from, const char *path)
 	if (!*path && to > out)
 		to[-1] = '\0';
 	return out;
+}
+
+bool root_wants(const char **media, const struct root_more *m, const char *rel,
+		const char *name)
+{
+	*media = m->extra ? name_media(name) : NULL;
+	return m->pattern ? path_glob(m->pattern, rel) :
+			    *media || name_is_note(name);
 }
 
 static const char *folder_prefix(struct arena *a, const char *shown)

@@ -27,6 +27,11 @@ int roots_open(struct source_root **roots, struct root_more **more, int *count,
 	       struct remem_err *err);
 void roots_close(struct source_root *roots, int count);
 
+/* Whether a file of this name would be listed below the root; rel is its path
+ * there, needed for a pattern only. *media: NULL, or why it is listed only. */
+bool root_wants(const char **media, const struct root_more *m, const char *rel,
+		const char *name);
+
 /* path as seen from the folder from (both absolute, tidy): "x/y", "../x", or
  * "" when they are the same. In the arena. */
 char *roots_relative(struct arena *a, const char *from, const char *path);

@@ -27,6 +27,7 @@ struct source_opts {
 	bool follow_links; /* inside roots; default only listed */
 	const char *const *allow_hidden; /* names of hidden folders, NULL-term. */
 	int64_t max_file_bytes; /* larger files are skipped; 0: 64 MiB */
+	struct watch *watch; /* NULL, or what is to know the folders walked */
 };
 
 struct source_file {

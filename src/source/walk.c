@@ -22,6 +22,7 @@
 #include "base/path.h"
 #include "source/names.h"
 #include "source/walk.h"
+#include "source/watch.h"
 
 #define MAX_IGNORE_BYTES (256u << 10)
 
@@ -93,11 +94,10 @@ static bool is_wanted(struct walker *w, const char *name, const char **media)
 	size_t at = w->path.len;
 	bool yes;
 
-	*media = m->extra ? name_media(name) : NULL;
 	if (!m->pattern)
-		return *media || name_is_note(name);
+		return root_wants(media, m, "", name);
 	buf_adds(&w->path, name);
-	yes = path_glob(m->pattern, rel_path(w));
+	yes = root_wants(media, m, rel_path(w), name);
 	buf_truncate(&w->path, at);
 	return yes;
 }
@@ -517,6 +517,13 @@ static bool first_visit(struct walker *w, int fd)
 			    (uint64_t)st.st_ino, 0) == LIST_NEW || !w->linked;
 }
 
+/* Before it is read: what comes later is told. */
+static void watch_this(struct walker *w, int fd)
+{
+	if (w->o->watch)
+		watch_folder(w->o->watch, w->root, buf_str(&w->path), fd);
+}
+
 static void read_folder(struct walker *w, DIR *d)
 {
 	struct dirent *e;
@@ -592,6 +599,7 @@ static void walk_folder(struct walker *w, const struct ignore *above)
 	}
 	w->depth++;
 	w->folders++;
+	watch_this(w, dirfd(d));
 	read_folder(w, d);
 	ig = walk_rules(w, dirfd(d), above);
 	walk_judge(w, first, dirfd(d), ig);
@@ -652,6 +660,7 @@ const struct ignore *walk_workspace_rules(struct walker *w)
 {
 	int fd = w->roots[0].fd;
 
+	watch_this(w, fd);
 	w->ignore_files = 0;
 	for (int i = 0; name_ignore_files[i]; i++)
 		if (!faccessat(fd, name_ignore_files[i], F_OK, 0))
@@ -680,6 +689,7 @@ static void walk_single(struct walker *w)
 	struct source_file *f;
 	struct stat st;
 
+	watch_this(w, r->fd);
 	if (fstatat(r->fd, r->single, &st, AT_SYMLINK_NOFOLLOW)) {
 		r->problem = "not there";
 		return;
@@ -818,8 +828,12 @@ int source_walk(struct source_list *out, struct arena *a,
 	int rc = walk_begin(&w, &l, a, o, err);
 
 	memset(out, 0, sizeof(*out));
+	if (!rc && o->watch)
+		watch_begin(o->watch, o, w.roots, w.more, w.root_count);
 	if (!rc)
 		walk_roots(&w);
+	if (!rc && o->watch)
+		watch_end(o->watch, w.roots, !walk_failed(&w));
 	return walk_end(&w, out, rc, err);
 }
 

@@ -1,0 +1,92 @@
+load common
+setup() {
+	begin
+	no_vectors
+}
+
+teardown() {
+	[ -z "${pid:-}" ] || kill -9 "$pid" 2>/dev/null || true
+}
+
+# Starts watch and waits until it has looked once.
+watch() {
+	mkfifo ../events
+	"$REMEM" watch --json "$@" >../events 2>../errors 3>&- &
+	pid=$!
+	exec 5<../events
+	event watching
+}
+
+# The next event of that kind, in $output.
+event() {
+	while read -r -t 30 output <&5; do
+		case $output in *"\"event\":\"$1\""*) return 0 ;; esac
+	done
+	echo "no $1 within 30 seconds: $(cat ../errors)" >&2
+	return 1
+}
+
+found() { # WORD COUNT, without a look at the files
+	run_split "$REMEM" search --no-sync --json "$1"
+	is 'len(d["results"])' "$2"
+}
+
+@test "watch: a saved note is found, a deleted one is gone" {
+	watch
+	is 'd["folders"]' 2
+	is 'd["problem"]' null
+	echo '- Samarkand 撒马尔罕' >memory/new.md
+	event synced
+	is 'd["reason"]' watch
+	is 'd["added"]' 1
+	found Samarkand 1
+	rm memory/new.md
+	event synced
+	is 'd["removed"]' 1
+	found Samarkand 0
+}
+
+@test "watch: a new folder and what is in it" {
+	watch --set memorySearch.sync.watchDebounceMs=200
+	mkdir -p ../a/b
+	echo '- Samarkand' >../a/b/deep.md
+	mv ../a memory
+	event synced
+	found Samarkand 1
+	echo '- Bukhara' >memory/a/b/deep.md
+	event synced
+	found Bukhara 1
+}
+
+@test "watch: a signal ends it with success" {
+	for signal in INT TERM HUP; do
+		rm -f ../events
+		watch
+		kill -$signal $pid
+		wait $pid
+		pid=
+		[ ! -s ../errors ]
+	done
+}
+
+@test "watch: a workspace that goes away is told of, and comes back" {
+	watch --set memorySearch.sync.watchDebounceMs=10
+	mv "$ws" "$ws.away"
+	event failed
+	is 'd["error"]["type"]' not_found
+	mv "$ws.away" "$ws"
+	event synced
+	cd "$ws"
+	found Berlin 1
+}
+
+@test "watch: nothing may be written" {
+	run_split "$REMEM" watch --read-only --json
+	[ "$status" = 1 ]
+	is 'd["error"]["type"]' not_allowed
+	run_split "$REMEM" watch --set memorySearch.sync.watch=false
+	[ "$status" = 2 ]
+	says "$errors" memorySearch.sync.watch
+	run_split "$REMEM" watch folder
+	[ "$status" = 2 ]
+}
