@@ -18,6 +18,7 @@
 #define NEVER INT64_MAX
 #define MS ((int64_t)1000000)
 #define MAX_QUIET 4
+#define MAX_PATHS 256 /* source_walk_some() takes no more either */
 #define RETRY_MIN_MS 1000 /* after a failure, doubled up to a minute */
 #define RETRY_MAX_MS 60000
 #define LOCK_WAIT_MS 10000 /* for another process that syncs */
@@ -28,7 +29,10 @@ struct index_watch {
 	struct index_opts index; /* a copy, with what follows */
 	struct source_opts source; /* a copy, with the watch */
 	struct watch *watch;
-	bool rescan; /* walk, whatever the paths say */
+	struct arena waiting; /* paths that have changed */
+	const char **paths;
+	size_t path_count, path_cap;
+	bool rescan; /* the paths do not tell all */
 	int64_t first_ns, last_ns; /* of the changes that wait; NEVER: none */
 	int64_t retry_ns, interval_ns, poll_ns, vectors_ns;
 	int retry_ms;
@@ -79,6 +83,7 @@ int index_watch_new(struct index_watch **out, const struct index_watch_opts *o,
 	w->first_ns = w->last_ns = w->retry_ns = NEVER;
 	w->interval_ns = w->poll_ns = w->vectors_ns = NEVER;
 	arena_init(&w->report_arena, 0);
+	arena_init(&w->waiting, 0);
 	if (o->watch && (rc = watch_new(&w->watch, err))) {
 		index_watch_free(w);
 		return rc;
@@ -94,6 +99,7 @@ void index_watch_free(struct index_watch *w)
 		return;
 	watch_free(w->watch);
 	arena_release(&w->report_arena);
+	arena_release(&w->waiting);
 	mem_free(w);
 }
 
@@ -184,6 +190,29 @@ static void note_change(struct index_watch *w)
 		w->last_ns = now;
 }
 
+static void keep_path(struct index_watch *w, const char *path)
+{
+	for (size_t i = 0; i < w->path_count; i++)
+		if (!strcmp(w->paths[i], path))
+			return;
+	if (w->path_count < MAX_PATHS)
+		w->paths = arena_grow(&w->waiting, w->paths, &w->path_cap,
+				      w->path_count + 1, sizeof(*w->paths));
+	path = arena_strdup(&w->waiting, path);
+	if (w->path_count >= MAX_PATHS || w->waiting.failed)
+		w->rescan = true;
+	else
+		w->paths[w->path_count++] = path;
+}
+
+static void forget_paths(struct index_watch *w)
+{
+	arena_reset(&w->waiting);
+	w->paths = NULL;
+	w->path_count = w->path_cap = 0;
+	w->rescan = false;
+}
+
 static int take_changes(struct index_watch *w, struct remem_err *err)
 {
 	struct watch_batch b;
@@ -195,6 +224,8 @@ static int take_changes(struct index_watch *w, struct remem_err *err)
 	if (b.count || b.rescan)
 		note_change(w);
 	w->rescan |= b.rescan;
+	for (size_t i = 0; i < b.count && !w->rescan; i++)
+		keep_path(w, b.paths[i].path);
 	return rc;
 }
 
@@ -227,11 +258,17 @@ static void plan_next(struct index_watch *w)
 
 static void sync_now(struct index_watch *w, struct index_watch_step *out)
 {
+	bool some = !strcmp(out->reason, "watch") && !w->rescan;
+
 	/* What comes from now on is another change. */
 	w->first_ns = w->last_ns = NEVER;
-	w->rescan = w->interrupted = false;
+	w->interrupted = false;
 	arena_reset(&w->report_arena);
-	out->rc = index_run(&w->report, &w->report_arena, &w->index, &out->err);
+	out->rc = some ? index_paths(&w->report, &w->report_arena, &w->index,
+				     w->paths, w->path_count, &out->err) :
+			 index_run(&w->report, &w->report_arena, &w->index,
+				   &out->err);
+	forget_paths(w);
 	out->synced = true;
 	out->report = &w->report;
 	w->started = true;

@@ -24,9 +24,6 @@ const char *const name_fixed_files[] = { "DREAMS.md", "MEMORY.md", "USER.md",
 const char *const name_ignore_files[] = { ".gitignore", ".ignore",
 					  ".rememignore", NULL };
 
-const char *const name_fixed_files[] = { "DREAMS.md", "MEMORY.md", "USER.md",
-					 "memory.md", NULL };
-
 static bool ends(const char *s, const char *end)
 {
 	size_t n = strlen(s), m = strlen(end);

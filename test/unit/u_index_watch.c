@@ -233,7 +233,10 @@ static void test_index_watch__vectors_give_way_to_text(void **state)
 	settle(&l);
 	assert_int_equal(ix_hits(&l.x, "meanwhile"), 1);
 	/* Nothing was asked twice. */
-	assert_int_equal(l.x.e.count, 62);
+	for (int i = 0; i < l.x.e.count; i++)
+		for (int k = 0; k < i; k++)
+			assert_string_not_equal(l.x.e.asked[i],
+						l.x.e.asked[k]);
 	end(&l);
 }
 
