@@ -51,10 +51,11 @@ missing_packages() {
 		pkg-config --exists libutf8proc || echo libutf8proc-dev
 		pkg-config --exists nettle || echo nettle-dev
 		pkg-config --exists libcurl || echo libcurl4-openssl-dev
+		pkg-config --exists libmicrohttpd || echo libmicrohttpd-dev
 		pkg-config --exists cmocka || echo libcmocka-dev
 	else
 		echo libsqlite3-dev libyaml-dev libutf8proc-dev nettle-dev
-		echo libcurl4-openssl-dev libcmocka-dev
+		echo libcurl4-openssl-dev libmicrohttpd-dev libcmocka-dev
 	fi
 	if ! have cc || ! has_header libstemmer.h; then
 		echo libstemmer-dev
