@@ -1,4 +1,5 @@
 /* The block for the start of a conversation. */
+#define _GNU_SOURCE /* memmem */
 #include "workspace.h"
 
 #include "base/attr.h"
