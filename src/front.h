@@ -41,4 +41,23 @@ struct hook_opts {
  */
 int hook_run(const struct hook_opts *o);
 
+struct setup_opts {
+	const char *host; /* row of hosts.def */
+	struct remem_open_opts open; /* env, program, workspace */
+	bool uninstall;
+	bool project; /* the current folder's settings, not the user's */
+	bool no_hooks; /* the MCP server alone */
+	bool dry_run;
+};
+
+/*
+ * Puts remem into a host's settings, or takes it out. *json (doc/schema.md,
+ * "setup") says what changes; with dry_run nothing does. The caller frees it.
+ * REMEM_EFORMAT: a file is not what its host would read; REMEM_EPERM: it is a
+ * link; REMEM_EBUSY: it changes meanwhile. Nothing is written then.
+ */
+int host_setup(const struct setup_opts *o, char **json, struct remem_err *err);
+/* All hosts, whether they are set up, and where. */
+int host_list(const struct setup_opts *o, char **json, struct remem_err *err);
+
 #endif

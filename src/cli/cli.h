@@ -101,6 +101,11 @@ struct line_reader {
 bool cli_read_line(struct line_reader *r, const char **line, size_t *len,
 		   bool *too_long);
 
+/* -- confirm.c */
+/* Whether to go on: --yes, or the answer on a terminal. Elsewhere false, with
+ * the complaint made. what is the question without its mark. */
+bool cli_confirm(struct cli *c, const char *what);
+
 /* -- progress.c */
 struct meter {
 	const struct cli *c;

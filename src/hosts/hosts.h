@@ -24,6 +24,8 @@ enum hook_event {
 const char *hook_event_name(enum hook_event e);
 int hook_event_find(const char *name);
 
+struct setup;
+
 struct host {
 	const char *name; /* "claude-code" */
 	const char *title; /* "Claude Code" */
@@ -35,6 +37,9 @@ struct host {
 	 * an answer that adds nothing. Writes nothing where nothing is due. */
 	void (*answer)(struct buf *out, const struct host *h,
 		       enum hook_event e, const char *text);
+	/* Says by setup_member() and its kin what belongs into its settings. */
+	void (*plan)(struct setup *s);
+	bool no_project; /* has settings for the user alone */
 };
 
 /* The i-th row of hosts.def, NULL behind the last. */

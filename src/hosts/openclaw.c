@@ -2,7 +2,8 @@
  * OpenClaw has no hooks by shell; a thin plugin hands its events over as JSON
  * and puts what we answer in front of the prompt.
  */
-#include "hosts/hosts.h"
+#include "base/path.h"
+#include "hosts/setup.h"
 
 static void answer(struct buf *out, const struct host *h, enum hook_event e,
 		   const char *text)
@@ -16,6 +17,17 @@ static void answer(struct buf *out, const struct host *h, enum hook_event e,
 		json_kstr(&j, "prependContext", text);
 	json_end(&j);
 	buf_addc(out, '\n');
+}
+
+static void plan(struct setup *s)
+{
+	static const char *const server[] = { "mcp", "servers", "remem",
+					      NULL };
+	const char *dir = setup_folder(s, "OPENCLAW_STATE_DIR", ".openclaw");
+
+	if (dir)
+		setup_member(s, path_join(s->a, dir, "openclaw.json"), server,
+			     setup_server(s, false));
 }
 
 const struct host host_openclaw = {
@@ -32,4 +44,6 @@ const struct host host_openclaw = {
 		[HOOK_TOOL_USE] = NULL,
 	},
 	.answer = answer,
+	.plan = plan,
+	.no_project = true,
 };
