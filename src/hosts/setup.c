@@ -385,34 +385,58 @@ static int put_in(struct run *r, struct setup_item *i, struct remem_err *err)
 	}
 }
 
+/* All of ours stands there as it should: nothing is touched. */
+static int are_all_there(struct run *r, bool *yes, struct remem_err *err)
+{
+	int rc = 0;
+
+	*yes = true;
+	for (int i = 0; i < r->s.item_count && *yes && !rc; i++)
+		rc = is_there(r, &r->s.items[i], yes, err);
+	return rc;
+}
+
+static void keep_record(struct run *r, int item)
+{
+	const struct setup_item *i = &r->s.items[item];
+	const struct record_entry *old = record_find(
+		&r->old, i->file->path, nth_of_file(&r->s, item));
+
+	r->now.entries[r->now.count++] = (struct record_entry){
+		.file = i->file->path,
+		.inserted = i->inserted,
+		.made = i->made,
+		.created = old ? old->created : !i->file->existed,
+	};
+}
+
+/* Otherwise all of it is put in anew, on what is left without it. */
 static int put_all_in(struct run *r, struct remem_err *err)
 {
 	struct setup *s = &r->s;
+	bool there;
+	int rc = are_all_there(r, &there, err);
 
-	for (int i = 0; i < s->item_count; i++) {
-		struct setup_item *item = &s->items[i];
-		struct record_entry *old = record_find(
-			&r->old, item->file->path, nth_of_file(s, i));
-		struct record_entry *now = &r->now.entries[r->now.count++];
-		bool there;
-		int rc = is_there(r, item, &there, err);
-
-		*now = (struct record_entry){ .file = item->file->path,
-			.created = old ? old->created : !item->file->existed };
-		if (rc)
-			return rc;
-		if (there) {
-			now->inserted = old ? old->inserted : "";
-			now->made = old ? old->made : 0;
-			continue;
-		}
-		if ((rc = take_out(r, item, nth_of_file(s, i), err)) ||
-		    (rc = put_in(r, item, err)))
-			return rc;
-		now->inserted = item->inserted;
-		now->made = item->made;
+	if (rc || there) {
+		r->now = r->old;
+		return rc;
 	}
-	return 0;
+	if ((rc = take_all_out(r, err)))
+		return rc;
+	for (int i = 0; i < s->file_count; i++) {
+		if (s->files[i].drop) {
+			s->files[i].text = "";
+			s->files[i].len = 0;
+		}
+		s->files[i].drop = false;
+	}
+	for (int i = 0; i < s->item_count && !rc; i++) {
+		rc = is_there(r, &s->items[i], &there, err);
+		if (!rc && !there)
+			rc = put_in(r, &s->items[i], err);
+		keep_record(r, i);
+	}
+	return rc;
 }
 
 /* ---- writing ---------------------------------------------------------- */
@@ -483,7 +507,7 @@ static int apply(struct run *r, struct remem_err *err)
 {
 	int rc = 0;
 
-	if (!r->o->uninstall)
+	if (!r->o->uninstall && r->now.count)
 		rc = record_write(&r->now, &r->a, err);
 	for (int i = 0; i < r->s.file_count && !rc; i++)
 		rc = write_file(r, i, err);
