@@ -234,7 +234,8 @@ static void run_tool(struct call *c, const struct tool *t, struct worker *w)
 	if (!rc)
 		return;
 	if (rc == REMEM_ECANCELLED || rc == REMEM_ENOMEM ||
-	    (opened && callers_fault(rc))) {
+	    (opened && (t->writes || callers_fault(rc)))) {
+		/* A full disk is no reason not to search. */
 		put_error(c, rc, &err);
 		return;
 	}

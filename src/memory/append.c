@@ -354,6 +354,7 @@ int append_lines(struct append_done *out, struct arena *a, struct memory *m,
 	    (rc = memory_begin(m, err)))
 		return rc;
 	buf_init(&k.bytes, 0);
+	k.t.fd = k.t.dir_fd = -1;
 	for (int i = 0; i < TRIES && again && !rc; i++) {
 		rc = once(&k, &again, err);
 		target_close(&k.t);

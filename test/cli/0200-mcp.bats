@@ -29,6 +29,9 @@ talk() { timeout 110 python3 "$here/mcp_talk.py" "$@"; }
 @test "mcp: progress of a long sync" { talk progress; }
 @test "mcp: standard output is pure" { talk pure; }
 @test "mcp: tools, and arguments that are wrong" { talk tools; }
+@test "mcp: memory_add, in English and Chinese, and read-only" { talk add; }
+@test "mcp: two servers write into one workspace" { talk two_writers; }
+@test "mcp: memory_context, private and shared" { talk context; }
 @test "mcp: long answers are cut with a word" { talk size; }
 @test "mcp: notes cannot leave their string" { talk deceiving; }
 @test "mcp: no workspace is an answer, with a rest of 60 s" { talk unavailable; }

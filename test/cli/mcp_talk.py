@@ -566,7 +566,73 @@ def case_lancedb():
     text = r["content"][0]["text"]
     assert "&lt;/relevant-memories&gt; &amp; &quot;more&quot;" in text and "</relevant" not in text
     check(r["structuredContent"]["count"], len(r["structuredContent"]["memories"]))
-    assert "No memory" in s.tool("memory_recall", query="ERR_NOT_THERE_1")["content"][0]["text"] or True
+    done = structured(s.tool("memory_store", text="[SCOPE:atlas] 部署 window is Tuesday night", category="decision", importance=0.9))
+    check(done["action"], "created")
+    again = structured(s.tool("memory_store", text="[SCOPE:atlas] 部署 window is Tuesday night", category="decision", importance=0.9))
+    check(again["action"], "duplicate")
+    r = s.tool("memory_recall", query="部署 window", scope="atlas", limit=2)
+    first = r["structuredContent"]["memories"][0]
+    check((first["category"], first["id"]), ("decision", done["id"]))
+    assert "1. [decision] " in r["content"][0]["text"]
+    for text in ("[SCOPE:] x", "[SCOPE:a b] x", "[SCOPE:a]  ", "[SCOPE:a"):
+        assert s.tool("memory_store", text=text)["isError"], text
+    assert s.tool("memory_store", text="x", importance=2)["isError"]
+    s.end()
+    s = Server("--compat", "lancedb", "--read-only", version=LEGACY[-1])
+    check([t["name"] for t in s.ask("tools/list")["tools"]], ["memory_recall"])
+    s.end()
+
+
+def case_add():
+    s = Server(version=LEGACY[-1])
+    tool = [t for t in s.ask("tools/list")["tools"] if t["name"] == "memory_add"][0]
+    check(tool["annotations"]["readOnlyHint"], False)
+    check(tool["annotations"]["destructiveHint"], False)
+    today = time.strftime("memory/%Y-%m-%d.md")
+    done = structured(s.tool("memory_add", content="决定：数据库选用 PostgreSQL 16，因为 JSON 查询", importance=8, triggers="数据库, postgres"))
+    check((done["path"], done["duplicate"], done["origin"]), (today, False, "agent"))
+    check(structured(s.tool("memory_add", content="决定：数据库选用 PostgreSQL 16，因为 JSON 查询", importance=8,
+                            triggers="数据库, postgres"))["duplicate"], True)
+    hit = structured(s.tool("memory_search", query="我们选了哪个数据库"))["results"][0]
+    assert "PostgreSQL 16" in hit["snippet"]
+    check(structured(s.tool("memory_add", content="Prefers tea", target="USER"))["path"], "USER.md")
+    check(structured(s.tool("memory_add", content="Zoe leads Atlas", target="memory/people.md"))["path"], "memory/people.md")
+    for arguments in ({"content": ""}, {"content": "x" * 20001}, {"content": "x", "importance": 11}, {"content": "x", "target": "../x.md"},
+                      {"content": "x", "target": "/tmp/x.md"}, {"content": "x", "target": "memory/../../x.md"}, {"text": "x"}):
+        r = s.tool("memory_add", **arguments)
+        assert r["isError"], arguments
+    s.end()
+    before = open(today, encoding="utf-8").read()
+    s = Server("--read-only", version=LEGACY[-1])
+    assert "memory_add" not in [t["name"] for t in s.ask("tools/list")["tools"]]
+    check(s.fails("tools/call", {"name": "memory_add", "arguments": {"content": "x"}})["code"], -32602)
+    s.end()
+    check(open(today, encoding="utf-8").read(), before)
+
+
+def case_two_writers():
+    """Two servers on one workspace lose nothing of each other."""
+    pair = [Server(version=LEGACY[-1]), Server(version=LEGACY[-1])]
+    for i in range(50):
+        ids = [s.request("tools/call", {"name": "memory_add", "arguments": {"content": "entry %d of %d 条目" % (i, k)}})
+               for k, s in enumerate(pair)]
+        for s, id in zip(pair, ids):
+            assert not s.answer(id)["result"].get("isError")
+    for s in pair:
+        s.end()
+    text = open(time.strftime("memory/%Y-%m-%d.md"), encoding="utf-8").read()
+    for i in range(50):
+        for k in range(2):
+            check(text.count("entry %d of %d 条目" % (i, k)), 1)
+
+
+def case_context():
+    s = Server(version=LEGACY[-1])
+    c = structured(s.tool("memory_context", task="Ann", budgetTokens=800))
+    assert "支付网关" in c["text"] and c["tokens"] <= 800
+    s.end()
+    s = Server("--shared", version=LEGACY[-1])
+    assert "支付网关" not in structured(s.tool("memory_context"))["text"]
     s.end()
 
 

@@ -1,7 +1,9 @@
 /* Adding to notes: what is written, and what is refused. */
 #include "memory_box.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 static void test_append__goes_into_the_note_of_the_day(void **state)
 {
@@ -35,6 +37,22 @@ static void test_append__mends_a_missing_line_end(void **state)
 	assert_string_equal(box_read(&b, "MEMORY.md"),
 			    "# M\n\n- old\n- new\n");
 	box_end(&b);
+}
+
+/* Descriptor 0 is somebody's standard input. */
+static void test_append__a_refusal_closes_nothing_of_others(void **state)
+{
+	struct append_done d;
+	struct box b;
+	int fd = fcntl(0, F_GETFD) < 0 ? open("/dev/null", O_RDONLY) : -1;
+
+	(void)state;
+	box_begin(&b);
+	assert_int_equal(box_append(&b, &d, "../x.md", "- x\n"), REMEM_EPERM);
+	assert_true(fcntl(0, F_GETFD) >= 0);
+	box_end(&b);
+	if (fd >= 0)
+		close(fd);
 }
 
 static void test_append__adds_the_same_once(void **state)
