@@ -276,19 +276,16 @@ void list_finish(struct list *l)
 
 void list_give(struct source_list *out, struct list *l)
 {
-	struct source_file *files = ARENA_ARRAY(l->a, struct source_file,
-						l->count + 1);
 	const char **unread = ARENA_ARRAY(l->a, const char *,
 					  l->unread_count + 1);
 
-	if (!files || !unread)
+	if (!unread)
 		return;
-	if (l->count)
-		memcpy(files, l->files, l->count * sizeof(*files));
 	if (l->unread_count)
 		memcpy(unread, l->unread, l->unread_count * sizeof(*unread));
-	out->files = files;
+	out->files = l->files;
 	out->count = l->count;
+	l->files = NULL;
 	out->unread = unread;
 	out->unread_count = (int)l->unread_count;
 }

@@ -38,7 +38,7 @@ struct source_file *list_add_owned(struct list *l, const char *path,
 void list_unread(struct list *l, const char *prefix); /* borrowed */
 /* Marks curated files, sorts, leaves one entry a path and one an inode. */
 void list_finish(struct list *l);
-/* Copies the contents into the arena and to out; the arena may fail. */
+/* Gives the files to out, the rest through the arena, which may fail. */
 void list_give(struct source_list *out, struct list *l);
 void list_release(struct list *l);
 

@@ -62,7 +62,8 @@ struct source_root {
 struct source_list {
 	struct source_root *roots;
 	int root_count;
-	struct source_file *files; /* sorted by path bytes; one an inode */
+	struct source_file *files; /* sorted by path bytes; one an inode. Freed
+				      by source_list_release() */
 	size_t count;
 	const char *const *unread; /* shown prefixes of folders that could not
 				      be read: rows below them stay */
@@ -99,7 +100,8 @@ int source_walk(struct source_list *out, struct arena *a,
 int source_walk_some(struct source_list *out, struct arena *a,
 		     const struct source_opts *o, const char *const *paths,
 		     size_t n, struct remem_err *err);
-void source_list_release(struct source_list *l); /* closes descriptors */
+/* Frees the files and closes descriptors; paths are the arena's. */
+void source_list_release(struct source_list *l);
 
 /*
  * Reads a listed file beneath its root, never through an inner link unless

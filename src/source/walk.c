@@ -116,15 +116,31 @@ static char *entry_path(struct walker *w, const char *name, bool folder)
 	return path;
 }
 
+/* The one behind the last, cleared. They are used again, so that as many are
+ * made as there are at a time, not in all. */
+static struct walk_entry *free_entry(struct walker *w)
+{
+	size_t had = w->cap;
+	struct walk_entry **e;
+
+	if (!mem_grow(&w->entries, &w->cap, w->count + 1, sizeof(*e))) {
+		w->l->failed = true;
+		return NULL;
+	}
+	memset(w->entries + had, 0, (w->cap - had) * sizeof(*e));
+	e = &w->entries[w->count];
+	if (*e)
+		memset(*e, 0, sizeof(**e));
+	else
+		*e = ARENA_NEW(&w->scratch, struct walk_entry);
+	return *e;
+}
+
 static struct walk_entry *add_entry(struct walker *w, const char *name, bool folder)
 {
 	struct walk_entry *e;
 
-	if (!mem_grow(&w->entries, &w->cap, w->count + 1, sizeof(e))) {
-		w->l->failed = true;
-		return NULL;
-	}
-	e = ARENA_NEW(&w->scratch, struct walk_entry);
+	e = free_entry(w);
 	if (!e)
 		return NULL;
 	e->folder = folder;
@@ -133,7 +149,7 @@ static struct walk_entry *add_entry(struct walker *w, const char *name, bool fol
 	if (!e->path)
 		return NULL;
 	e->name = e->path + w->path.len;
-	w->entries[w->count++] = e;
+	w->count++;
 	return e;
 }
 
@@ -376,6 +392,7 @@ void walk_judge(struct walker *w, size_t first, int fd,
 				keep_entry(w, e, errno);
 			}
 		}
+		w->entries[i] = w->entries[to];
 		w->entries[to++] = e;
 	}
 	w->count = to;
@@ -409,11 +426,15 @@ static int by_name(const void *x, const void *y)
 
 static void sort_entries(struct walker *w, struct walk_entry **e, size_t n)
 {
-	struct sort_key *k = n > 1 ? ARENA_ARRAY(&w->scratch, struct sort_key,
-						 n) : NULL;
+	struct sort_key *k;
 
-	if (!k)
+	if (n < 2)
 		return;
+	if (!mem_grow(&w->keys, &w->key_cap, n, sizeof(*k))) {
+		w->l->failed = true;
+		return;
+	}
+	k = w->keys;
 	for (size_t i = 0; i < n; i++) {
 		const char *s = e[i]->name;
 
@@ -814,6 +835,7 @@ int walk_end(struct walker *w, struct source_list *out, int rc,
 	}
 	list_ids_release(&w->seen);
 	mem_free(w->entries);
+	mem_free(w->keys);
 	buf_release(&w->path);
 	arena_release(&w->scratch);
 	list_release(w->l);
@@ -842,6 +864,8 @@ void source_list_release(struct source_list *l)
 	if (!l)
 		return;
 	roots_close(l->roots, l->root_count);
+	mem_free(l->files);
+	l->files = NULL;
 	l->root_count = 0;
 	l->count = 0;
 }

@@ -38,8 +38,10 @@ struct walker {
 	bool linked; /* below a followed link */
 	bool twins; /* some file has a second name */
 	struct walk_entry **entries; /* of this folder and those above: a
-					stack; they are in scratch */
+					stack. Those from count on are free */
 	size_t count, cap;
+	struct sort_key *keys; /* for sorting one folder's */
+	size_t key_cap;
 	struct buf path; /* shown, of this folder, with '/' unless empty */
 	struct pending_link *links;
 	size_t link_count, link_cap;
