@@ -1,72 +1,48 @@
 /*
  * Speed beside the limits of this machine, in one run, so that the ratios
- * mean something on a busy machine too. Takes some seconds; everything it
- * makes lies in a temporary folder that it removes.
+ * mean something on a busy machine too: several turns, in each of which a limit
+ * and what it bounds are measured one after the other. Everything that is made
+ * lies in a temporary folder that is removed.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
 #include "base/path.h"
 #include "cli/bench_machine.h"
 
 #define NOTES 2000
+#define TURNS 5
+#define VECTORS "100000x384,1000000x384,100000x1536"
 
 void bench_add(struct machine *m, const char *name, double value,
 	       const char *unit, double limit)
 {
-	if (m->count < BENCH_ROWS)
-		m->rows[m->count++] =
-			(struct row){ name, value, unit, limit };
+	struct row *r = m->rows;
+
+	while (r < m->rows + m->count && strcmp(r->name, name) != 0)
+		r++;
+	if (r == m->rows + BENCH_ROWS || r->count == BENCH_TURNS)
+		return;
+	if (r == m->rows + m->count) {
+		m->count++;
+		r->name = name;
+		r->unit = unit;
+	}
+	r->value[r->count] = value;
+	r->limit[r->count++] = limit;
+}
+
+double bench_last(const struct machine *m, const char *name)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (!strcmp(m->rows[i].name, name))
+			return m->rows[i].value[m->rows[i].count - 1];
+	return 0;
 }
 
 double bench_seconds(int64_t since_ns)
 {
 	return (double)(clock_mono_ns() - since_ns + 1) / 1e9;
-}
-
-static void put_table(const struct machine *m)
-{
-	for (size_t i = 0; i < m->count; i++) {
-		const struct row *r = &m->rows[i];
-
-		printf("%-40s %12.*f %-9s", r->name, r->value < 100 ? 2 : 0,
-		       r->value, r->unit);
-		if (r->limit > 0)
-			printf(" limit %.*f, %.2f of it", r->limit < 100 ? 2 : 0,
-			       r->limit, r->value / r->limit);
-		putchar('\n');
-	}
-}
-
-static void put_json(const struct machine *m)
-{
-	struct buf b = BUF_INIT(0);
-	struct json j;
-
-	json_begin(&j, &b);
-	json_obj(&j);
-	json_kint(&j, "version", 1);
-	json_key(&j, "benchmarks");
-	json_arr(&j);
-	for (size_t i = 0; i < m->count; i++) {
-		const struct row *r = &m->rows[i];
-
-		json_obj(&j);
-		json_kstr(&j, "name", r->name);
-		json_kfixed(&j, "value", r->value, 3);
-		json_kstr(&j, "unit", r->unit);
-		json_key(&j, "limit");
-		if (r->limit > 0)
-			json_put_fixed(&j, r->limit, 3);
-		else
-			json_put_null(&j);
-		json_end(&j);
-	}
-	json_arr_end(&j);
-	json_end(&j);
-	puts(buf_str(&b));
-	buf_release(&b);
 }
 
 static const char *make_dir(struct cli *c)
@@ -81,33 +57,80 @@ static const char *make_dir(struct cli *c)
 	return dir ? mkdtemp(dir) : NULL;
 }
 
+/* The environment with a home of the bench's own below its folder. */
+static const char *const *make_env(struct machine *m, const char *home)
+{
+	size_t n = 0, k = 0;
+	const char **env;
+
+	while (m->c->env[n])
+		n++;
+	env = ARENA_ARRAY(&m->c->a, const char *, n + 4);
+	for (size_t i = 0; env && i < n; i++)
+		if (strncmp(m->c->env[i], "XDG_CACHE_HOME=", 15) &&
+		    strncmp(m->c->env[i], "XDG_STATE_HOME=", 15) &&
+		    strncmp(m->c->env[i], "XDG_CONFIG_HOME=", 16))
+			env[k++] = m->c->env[i];
+	if (!env)
+		return NULL;
+	env[k++] = arena_printf(&m->c->a, "XDG_CACHE_HOME=%s/%s/cache",
+				m->dir, home);
+	env[k++] = arena_printf(&m->c->a, "XDG_STATE_HOME=%s/%s/state",
+				m->dir, home);
+	env[k++] = arena_printf(&m->c->a, "XDG_CONFIG_HOME=%s/%s/config",
+				m->dir, home);
+	return m->c->a.failed ? NULL : env;
+}
+
+int bench_open(struct machine *m, const char *workspace, struct remem **r)
+{
+	struct remem_open_opts o;
+
+	if (cli_open_opts(m->c, &o))
+		return fail_nomem(&m->err);
+	o.workspace = workspace;
+	o.env = workspace == m->few ? m->few_env : m->env;
+	return remem_open(r, &o, &m->err);
+}
+
 static int measure(struct machine *m)
 {
+	int rc;
+
+	m->env = make_env(m, "home");
+	m->few_env = make_env(m, "few-home");
 	m->notes = path_join(&m->c->a, m->dir, "notes");
-	m->note_count = NOTES;
-	if (!m->notes)
+	if (!m->env || !m->few_env || !m->notes)
 		return fail_nomem(&m->err);
-	if (bench_workspace(m->notes, NOTES, &m->note_bytes, &m->err))
-		return m->err.code;
-	bench_limits(m);
-	bench_parts(m);
-	return bench_whole(m);
+	if ((rc = bench_workspace(m->notes, (unsigned)m->note_count,
+				  &m->note_bytes, &m->err)) ||
+	    (rc = bench_few(m)))
+		return rc;
+	for (int turn = 0; !rc && turn < m->turns; turn++) {
+		bench_limits(m);
+		bench_parts(m);
+		if (!(rc = bench_index(m)))
+			rc = bench_searches(m);
+	}
+	return rc;
 }
 
 int bench_machine(struct cli *c)
 {
-	struct machine m = { .c = c, .dir = make_dir(c) };
+	struct machine m = { .c = c, .note_count = NOTES, .turns = TURNS };
+	const char *vectors = cli_value(c, "vectors");
 	int rc;
 
-	if (!m.dir)
+	if (!cli_int(c, "notes", 10, 100000, &m.note_count) ||
+	    !cli_int(c, "repeat", 1, BENCH_TURNS, &m.turns))
+		return EXIT_USAGE;
+	if (!(m.dir = make_dir(c)))
 		return cli_usage(c, "cannot make a temporary folder");
-	rc = measure(&m);
+	rc = bench_vectors(&m, vectors ? vectors : VECTORS);
+	if (!rc && measure(&m))
+		rc = cli_fail(c, &m.err);
 	dir_remove(m.dir, NULL);
-	if (rc)
-		return cli_fail(c, &m.err);
-	if (c->json)
-		put_json(&m);
-	else
-		put_table(&m);
-	return EXIT_DONE;
+	if (!rc)
+		bench_put(&m);
+	return rc;
 }

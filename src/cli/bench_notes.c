@@ -49,14 +49,14 @@ static void add_han(struct buf *b, uint64_t *seed)
 	buf_adds(b, "。");
 }
 
-void bench_note(struct buf *b, unsigned number)
+void bench_note(struct buf *b, unsigned number, enum bench_language language)
 {
 	uint64_t seed = number * 2654435761u + 1;
 
 	buf_addf(b, "# Note %u\n\n", number);
 	for (int i = 0; i < 20; i++) {
 		buf_adds(b, "- ");
-		if (i % 2)
+		if (language == BENCH_HAN || (language == BENCH_MIXED && i % 2))
 			add_han(b, &seed);
 		else
 			for (int w = 0; w < 17; w++)
@@ -70,7 +70,7 @@ void bench_query(struct buf *b)
 	struct buf note = BUF_INIT(0);
 	const char *from;
 
-	bench_note(&note, 77);
+	bench_note(&note, 7, BENCH_MIXED);
 	from = strchr(buf_str(&note), '-') + 2;
 	/* Some words of the first item and some characters of the second. */
 	buf_add(b, from, 40);
@@ -93,7 +93,7 @@ int bench_workspace(const char *dir, unsigned count, size_t *bytes,
 		FILE *f = path ? fopen(path, "w") : NULL;
 
 		buf_reset(&b);
-		bench_note(&b, i);
+		bench_note(&b, i, BENCH_MIXED);
 		if (!f || fwrite(buf_str(&b), 1, b.len, f) != b.len)
 			rc = fail(err, REMEM_EIO, "cannot write below '%s'",
 				  dir);

@@ -1,24 +1,17 @@
-/* What single parts of remem reach: terms, the scan, the builtin model. */
+/* What single parts of remem reach: terms, chunks, the builtin model. */
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/json.h"
 #include "cli/bench_machine.h"
 #include "encoder/encoder.h"
-#include "store/scan.h"
+#include "encoder/kernel.h"
+#include "text/note.h"
 #include "text/term.h"
 
-#define SCAN_ROWS 200000u
-#define SCAN_DIMS 384u
+#define TEXT_NOTES 400
 
 static volatile int64_t sink;
-
-static double limit_of(const struct machine *m, const char *name)
-{
-	for (size_t i = 0; i < m->count; i++)
-		if (!strcmp(m->rows[i].name, name))
-			return m->rows[i].value;
-	return 0;
-}
 
 static int count_term(void *ctx, const struct term *t)
 {
@@ -26,129 +19,180 @@ static int count_term(void *ctx, const struct term *t)
 	return 0;
 }
 
-static void terms(struct machine *m)
+static double notes_cut(const struct buf *b)
+{
+	struct note_opts o = NOTE_OPTS_DEFAULT;
+	struct arena a = ARENA_INIT;
+	int64_t start = clock_mono_ns();
+	struct note n;
+
+	if (!note_parse(&n, &a, b->ptr, b->len, &o, NULL))
+		sink += n.chunk_count;
+	arena_release(&a);
+	return (double)b->len / 1e6 / bench_seconds(start);
+}
+
+static void text(struct machine *m, enum bench_language language,
+		 const char *terms, const char *chunks)
 {
 	struct buf b = BUF_INIT(0);
 	int64_t n = 0, start;
 
-	for (unsigned i = 0; i < 500; i++)
-		bench_note(&b, i);
+	for (unsigned i = 0; i < TEXT_NOTES; i++)
+		bench_note(&b, i, language);
 	start = clock_mono_ns();
 	term_cut(buf_str(&b), b.len, count_term, &n);
-	bench_add(m, "terms", (double)b.len / 1e6 / bench_seconds(start),
-		  "MB/s", 0);
-	sink = n;
+	bench_add(m, terms, (double)b.len / 1e6 / bench_seconds(start), "MB/s",
+		  0);
+	bench_add(m, chunks, notes_cut(&b), "MB/s",
+		  bench_last(m, "sha-256"));
+	sink += n;
 	buf_release(&b);
 }
 
-static void scan(struct machine *m)
+/* ---- the builtin model ------------------------------------------------ */
+
+#define QUESTIONS 20
+#define PRODUCT_ROWS 1536
+#define PRODUCT_INPUTS 384
+#define PRODUCT_TOKENS 48
+/* Multiply-adds of a token in all 72 matrices of the model. */
+#define TOKEN_PRODUCTS (12.0 * (4 * 384 * 384 + 2 * 384 * 1536))
+
+struct products {
+	uint8_t nibbles[PRODUCT_ROWS * PRODUCT_INPUTS / 2];
+	uint16_t scales[PRODUCT_ROWS * PRODUCT_INPUTS / KERNEL_BLOCK];
+	float bias[PRODUCT_ROWS], out[PRODUCT_TOKENS * PRODUCT_ROWS];
+	int8_t q[PRODUCT_TOKENS * KERNEL_PITCH];
+	int32_t init[PRODUCT_TOKENS * KERNEL_BLOCK_PITCH];
+	float scale[PRODUCT_TOKENS * KERNEL_BLOCK_PITCH];
+};
+
+/* The limit of the model: its matrix products, from the cache. */
+static void products(struct machine *m)
 {
-	const struct scan_kernel *k = scan_kernel();
-	size_t bytes = (size_t)SCAN_ROWS * SCAN_DIMS;
-	int8_t *rows = mem_zalloc_aligned(64, bytes);
-	int32_t *out = mem_zarray(SCAN_ROWS, sizeof(*out));
-	_Alignas(64) int8_t q[SCAN_DIMS];
-	double best = 0;
+	struct products *p = mem_zalloc_aligned(64, sizeof(*p));
+	int64_t start;
+	int n = 0;
 
-	if (rows && out) {
-		memset(rows, 3, bytes);
-		memset(q, 2, sizeof(q));
-		for (int turn = 0; turn < 3; turn++) {
-			int64_t start = clock_mono_ns();
-			double rate;
+	if (!p)
+		return;
+	{
+		struct matrix w = { p->nibbles, p->scales, p->bias,
+				    PRODUCT_ROWS, PRODUCT_INPUTS };
+		struct acts a = { p->q, p->init, p->scale, PRODUCT_INPUTS };
 
-			k->dots(out, rows, SCAN_ROWS, SCAN_DIMS, q);
-			rate = (double)bytes / 1e9 / bench_seconds(start);
-			best = rate > best ? rate : best;
-			sink += out[turn];
-		}
-		bench_add(m, "scan of int8 vectors", best, "GB/s",
-			  limit_of(m, "memory read, one thread"));
+		start = clock_mono_ns();
+		do {
+			kernel_best()->multiply(p->out, PRODUCT_ROWS, &w, &a,
+						PRODUCT_TOKENS);
+			n++;
+		} while (bench_seconds(start) < 0.1);
 	}
-	mem_free_aligned(rows);
-	mem_free(out);
+	bench_add(m, "matrix products alone", (double)n * PRODUCT_TOKENS *
+		  PRODUCT_ROWS * PRODUCT_INPUTS / TOKEN_PRODUCTS /
+		  bench_seconds(start), "tokens/s", 0);
+	mem_free_aligned(p);
 }
 
-static int embed(struct encoder *e, const char *text, size_t len)
+static int embed(struct encoder *e, const char *s, size_t len)
 {
 	float *v = mem_array((size_t)encoder_dims(e), sizeof(*v));
-	int rc = v ? encoder_embed(e, &text, &len, 1, v, 1, NULL, NULL, NULL) :
+	int rc = v ? encoder_embed(e, &s, &len, 1, v, 1, NULL, NULL, NULL) :
 		     REMEM_ENOMEM;
 
 	mem_free(v);
 	return rc;
 }
 
-static void speed(struct machine *m, struct encoder *e)
+static void questions(struct machine *m, struct encoder *e)
 {
-	static const char question[] = "query: who is responsible for 支付?";
-	struct buf b = BUF_INIT(0);
-	int64_t start, tokens = 0;
+	static const char question[] =
+		"query: who is responsible for the 支付网关 now?";
+	const size_t len = sizeof(question) - 1;
+	long tokens = encoder_tokens(e, question, len, NULL, 0, NULL) + 2;
+	int64_t start = clock_mono_ns();
 
-	start = clock_mono_ns();
-	embed(e, question, sizeof(question) - 1);
+	embed(e, question, len);
 	bench_add(m, "a question by the builtin model, first",
 		  bench_seconds(start) * 1e3, "ms", 0);
 	start = clock_mono_ns();
-	embed(e, question, sizeof(question) - 1);
+	for (int i = 0; i < QUESTIONS; i++)
+		embed(e, question, len);
 	bench_add(m, "a question by the builtin model",
-		  bench_seconds(start) * 1e3, "ms", 0);
-	start = clock_mono_ns();
-	for (unsigned i = 0; i < 50 && bench_seconds(start) < 3; i++) {
+		  bench_seconds(start) * 1e3 / QUESTIONS, "ms",
+		  (double)tokens * 1e3 /
+			  bench_last(m, "matrix products alone"));
+}
+
+/* Texts of about so many bytes, three to a token. */
+static void texts(struct machine *m, struct encoder *e, const char *name,
+		  size_t bytes)
+{
+	struct buf b = BUF_INIT(0);
+	int64_t tokens = 0, spent = 0;
+
+	for (unsigned i = 0; spent < 300000000; i++) {
+		int64_t start;
+
 		buf_reset(&b);
-		bench_note(&b, i);
-		buf_truncate(&b, 600); /* about 200 tokens */
+		bench_note(&b, i, BENCH_MIXED);
+		buf_truncate(&b, bytes);
+		start = clock_mono_ns();
 		embed(e, buf_str(&b), b.len);
-		tokens += encoder_tokens(e, buf_str(&b), b.len, NULL, 0, NULL);
+		spent += clock_mono_ns() - start;
+		tokens += encoder_tokens(e, buf_str(&b), b.len, NULL, 0,
+					 NULL) + 2;
 	}
-	bench_add(m, "builtin model, one thread",
-		  (double)tokens / bench_seconds(start), "tokens/s", 0);
+	bench_add(m, name, (double)tokens * 1e9 / (double)spent, "tokens/s",
+		  bench_last(m, "matrix products alone"));
 	buf_release(&b);
 }
 
 /* The path is asked of the library, as a program would. */
-static const char *model_path(struct machine *m, char out[4096])
+static const char *model_path(struct machine *m)
 {
-	struct remem_open_opts o;
 	struct remem *r = NULL;
-	char *json = NULL, *at, *end;
+	yyjson_doc *doc = NULL;
+	const char *path = NULL;
+	char *json = NULL;
 
-	out[0] = '\0';
-	if (cli_open_opts(m->c, &o))
-		return out;
-	o.workspace = m->notes;
-	if (!remem_open(&r, &o, &m->err) &&
+	if (!bench_open(m, m->notes, &r) &&
 	    !remem_models(r, "list", NULL, &json, &m->err) &&
-	    (at = strstr(json, "\"path\":\"")) &&
-	    (end = strchr(at + 8, '"')) && end - at - 8 < 4096) {
-		memcpy(out, at + 8, (size_t)(end - at) - 8);
-		out[end - at - 8] = '\0';
+	    !json_read(&doc, json, strlen(json), false, "models", &m->err)) {
+		yyjson_val *list = yyjson_obj_get(yyjson_doc_get_root(doc),
+						  "models");
+
+		path = arena_strdup(&m->c->a, json_str(
+			yyjson_arr_get_first(list), "path", ""));
 	}
+	yyjson_doc_free(doc);
 	remem_free(json);
 	remem_close(r);
-	return out;
+	return path;
 }
 
 static void model(struct machine *m)
 {
-	char path[4096];
+	const char *path = model_path(m);
 	struct encoder *e = NULL;
-	int64_t start;
+	int64_t start = clock_mono_ns();
 
-	if (!model_path(m, path)[0])
-		return;
-	start = clock_mono_ns();
-	if (encoder_open(&e, path, NULL))
+	if (!path || encoder_open(&e, path, NULL))
 		return;
 	bench_add(m, "load of the builtin model", bench_seconds(start) * 1e3,
 		  "ms", 0);
-	speed(m, e);
+	products(m);
+	questions(m, e);
+	texts(m, e, "builtin model, about 50 tokens", 150);
+	texts(m, e, "builtin model, about 200 tokens", 600);
+	texts(m, e, "builtin model, about 400 tokens", 1200);
 	encoder_free(e);
 }
 
 void bench_parts(struct machine *m)
 {
-	terms(m);
-	scan(m);
+	text(m, BENCH_LATIN, "terms, Latin", "chunks, Latin");
+	text(m, BENCH_HAN, "terms, Chinese", "chunks, Chinese");
 	model(m);
 }

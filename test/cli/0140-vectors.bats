@@ -97,9 +97,36 @@ for v in rows:
 }
 
 @test "bench prints this machine's limits beside what is reached" {
-	run_split "$REMEM" bench --json
+	run_split "$REMEM" bench --json --repeat 2 --notes 12 --vectors 1500x384,100x70
 	[ "$status" = 0 ]
-	is '"memory read, one thread" in [b["name"] for b in d["benchmarks"]]' true
-	is '"cold search by keywords" in [b["name"] for b in d["benchmarks"]]' true
+	is 'd["repeat"]' 2
+	for name in "memory read, one thread" sha-256 "walk and stat of the notes" \
+		"FTS5 insert of ready-made terms" "nearest of 1500 x 384" \
+		"nearest of 100 x 70" "terms, Latin" "chunks, Chinese" \
+		"builtin model, about 200 tokens" "a question by the builtin model" \
+		"first index, text" "index with nothing to do" \
+		"index with one file changed" "warm search by keywords" \
+		"warm search, a page as question" "cold search by keywords" \
+		"cold search by meaning, few notes"; do
+		is "\"$name\" in [b[\"name\"] for b in d[\"benchmarks\"]]" true
+	done
+	is 'all(b["low"] <= b["value"] <= b["high"] for b in d["benchmarks"])' true
+	is 'all(b["high"] > 0 for b in d["benchmarks"])' true
+	is '[b["turns"] for b in d["benchmarks"] if b["name"] == "sha-256"][0]' 2
+	is 'all((b["limit"] is None) == (b["ratio"] is None) for b in d["benchmarks"])' true
+	is 'sorted(b["name"] for b in d["benchmarks"] if b["limit"])[0]' "a question by the builtin model"
+	run_split "$REMEM" bench --repeat 1 --notes 10 --vectors 100x64
+	[ "$status" = 0 ]
+	says "$output" 'median'
+	[ -z "$(ls -d "${TMPDIR:-/tmp}"/remem-bench-* 2>/dev/null)" ]
+}
+
+@test "bench refuses sizes that are none" {
+	for list in x 5x 5x0 100x64,y -3x4 99999999999x3 5x99999; do
+		run_split "$REMEM" bench --vectors="$list"
+		[ "$status" = 2 ]
+	done
+	run_split "$REMEM" bench --repeat 0
+	[ "$status" = 2 ]
 	[ -z "$(ls -d "${TMPDIR:-/tmp}"/remem-bench-* 2>/dev/null)" ]
 }
