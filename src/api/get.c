@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "source/sessions.h"
 #include "text/window.h"
 
 #define BAD_CHAR "\xef\xbf\xbd"
@@ -106,6 +107,35 @@ static const char *real_name(struct get *g)
 	return g->matches == 1 ? g->real : NULL;
 }
 
+/* A transcript by its stable name: the very lines of its file. Only what is
+ * found where transcripts are looked for, and held in this project. */
+static int open_talk(struct get *g, int not_found)
+{
+	const struct session_opts *o = g->r->source.sessions;
+	struct transcript_opts to = { 0 };
+	const struct session_file *f;
+	struct session_list l;
+	struct transcript *t;
+	const char *session;
+	int rc;
+
+	if (!o || (rc = sessions_find(&l, &g->a, o, NULL)))
+		return not_found;
+	f = session_by_name(&l, g->path, &session);
+	if (!f && session_is_name(g->path))
+		return REMEM_ENOTFOUND;
+	if (!f || f->skip)
+		return not_found;
+	to.format = f->format;
+	to.session = session;
+	if ((rc = transcript_open(&t, f->path, &to, NULL)))
+		return rc;
+	rc = session_in_scope(o, f, transcript_info(t)->cwd) ?
+		transcript_raw(&g->fd, t, NULL) : REMEM_ENOTFOUND;
+	transcript_close(t);
+	return rc;
+}
+
 static int open_file(struct get *g, struct remem_err *err)
 {
 	struct remem_err why = { 0 };
@@ -114,6 +144,8 @@ static int open_file(struct get *g, struct remem_err *err)
 	int rc = source_open_path(&g->fd, &g->a, &g->r->source, g->path, &shown,
 				  &why);
 
+	if (rc == REMEM_ENOTFOUND || rc == REMEM_EPERM)
+		rc = open_talk(g, rc);
 	if (rc == REMEM_ENOTFOUND && real_name(g))
 		rc = source_open_path(&g->fd, &g->a, &g->r->source, g->real,
 				      &shown, &why);

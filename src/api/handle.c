@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/path.h"
+#include "source/sessions.h"
 #include "store/state.h"
 #include "text/term.h"
 
@@ -43,7 +44,8 @@ int handle_id(struct remem *r, bool create, struct remem_err *err)
 	return r->index_dir ? 0 : fail_nomem(err);
 }
 
-static int fill_extra(struct remem *r, const struct setting_value *v,
+static int fill_extra(struct remem *r, struct source_extra **out,
+		      int *count, const struct setting_value *v,
 		      struct remem_err *err)
 {
 	struct source_extra *extra;
@@ -58,8 +60,8 @@ static int fill_extra(struct remem *r, const struct setting_value *v,
 					    r->env.home);
 		extra[i].pattern = v->items[i].name;
 	}
-	r->source.extra = extra;
-	r->source.extra_count = v->count;
+	*out = extra;
+	*count = v->count;
 	return r->a.failed ? fail_nomem(err) : 0;
 }
 
@@ -77,16 +79,95 @@ static int fill_hidden(struct remem *r, const struct setting_value *v,
 	return names ? 0 : fail_nomem(err);
 }
 
+static const char *session_env(void *ctx, const char *name)
+{
+	struct remem *r = ctx;
+
+	return env_get(&r->env, name);
+}
+
+/* A workspace that is of one person and no project. */
+static bool is_personal(const struct remem *r)
+{
+	static const char *const homes[] = { "/.remem", "/.openclaw/" };
+	size_t n = r->env.home ? strlen(r->env.home) : 0;
+
+	for (size_t i = 0; n && i < ARRAY_LEN(homes); i++)
+		if (!strncmp(r->workspace, r->env.home, n) &&
+		    !strncmp(r->workspace + n, homes[i], strlen(homes[i])))
+			return true;
+	return false;
+}
+
+static bool wants_sessions(const struct settings *s)
+{
+	const struct setting_value *v =
+		settings_value(s, "memorySearch.sources");
+
+	for (int i = 0; i < v->count; i++)
+		if (!strcmp(v->items[i].text, "sessions"))
+			return true;
+	return false;
+}
+
+static void fill_wants(struct session_opts *o, const struct settings *s)
+{
+	o->want = TRANSCRIPT_WANT_TEXT;
+	if (settings_bool(s, "memorySearch.sessions.toolOutput"))
+		o->want |= TRANSCRIPT_WANT_CALLS | TRANSCRIPT_WANT_RESULTS;
+	if (settings_bool(s, "memorySearch.sessions.systemPrompts"))
+		o->want |= TRANSCRIPT_WANT_SYSTEM | TRANSCRIPT_WANT_COMPACTION;
+	o->personal = settings_bool(s, "memorySearch.sessions.maskPersonal");
+}
+
+static int fill_sessions(struct remem *r, struct remem_err *err)
+{
+	const struct settings *s = &r->settings;
+	const char *scope = settings_str(s, "memorySearch.sessions.scope");
+	struct session_opts *o = ARENA_NEW(&r->a, struct session_opts);
+	struct source_extra *extra = NULL;
+	int rc;
+
+	if (!o)
+		return fail_nomem(err);
+	if (!wants_sessions(s))
+		return 0;
+	o->home = r->env.home;
+	o->env = session_env;
+	o->env_ctx = r;
+	o->agent = r->agent;
+	fill_wants(o, s);
+	if (!strcmp(scope, "project") ||
+	    (!strcmp(scope, "auto") && !is_personal(r)))
+		o->project = r->workspace;
+	r->source.sessions = o;
+	if ((rc = fill_extra(r, &extra, &o->extra_count,
+			     settings_value(s, "memorySearch.sessions.paths"),
+			     err)))
+		return rc;
+	for (int i = 0; i < o->extra_count; i++)
+		if (extra[i].path[0] != '/')
+			extra[i].path = path_join(&r->a, r->workspace,
+						  extra[i].path);
+	o->extra = extra;
+	return r->a.failed ? fail_nomem(err) : 0;
+}
+
 int handle_source(struct remem *r, struct remem_err *err)
 {
 	const struct settings *s = &r->settings;
+	struct source_extra *extra = NULL;
 	int rc;
 
 	r->source.workspace = r->workspace;
 	r->source.follow_links = settings_bool(s, "memorySearch.links.follow");
 	r->source.max_file_bytes = settings_int(s, "memorySearch.maxFileBytes");
-	if ((rc = fill_extra(r, settings_value(s, "memorySearch.extraPaths"),
+	if ((rc = fill_extra(r, &extra, &r->source.extra_count,
+			     settings_value(s, "memorySearch.extraPaths"),
 			     err)))
+		return rc;
+	r->source.extra = extra;
+	if ((rc = fill_sessions(r, err)))
 		return rc;
 	return fill_hidden(r, settings_value(s, "memorySearch.hidden"), err);
 }

@@ -107,10 +107,7 @@ static void check_sources(struct settings *s)
 	for (int i = 0; i < v->count; i++) {
 		const char *name = v->items[i].text;
 
-		if (!strcmp(name, "sessions"))
-			settings_warn(s, "%s: the source 'sessions' is not in "
-				      "this version", v->where);
-		else if (strcmp(name, "memory"))
+		if (strcmp(name, "sessions") && strcmp(name, "memory"))
 			settings_warn(s, "%s: no source '%.60s', there are "
 				      "memory and sessions", v->where, name);
 	}

@@ -222,6 +222,16 @@ out:
 	return rc;
 }
 
+static int round_talks(struct sync *y, struct remem_err *err)
+{
+	int64_t start = clock_mono_ns();
+	int rc = sync_talks(y, err);
+
+	y->r->text_ms += ms_since(start);
+	arena_reset(&y->round);
+	return rc;
+}
+
 static int all_rounds(struct sync *y, struct remem_err *err)
 {
 	bool again = true;
@@ -229,7 +239,7 @@ static int all_rounds(struct sync *y, struct remem_err *err)
 
 	for (int i = 0; i < MAX_ROUNDS && again && !rc; i++)
 		rc = one_round(y, &again, err);
-	return rc;
+	return rc ? rc : round_talks(y, err);
 }
 
 /* ---- the store -------------------------------------------------------- */
@@ -416,7 +426,9 @@ static int run_peek(struct sync *y, bool *done, struct remem_err *err)
 	if (all_or_some(y, NULL) || (rc = round_walk(y, err)))
 		goto out;
 	y->walked = true;
-	if (!peek_settled(y) || needs_rebuild(y, &rebuild, NULL) || rebuild ||
+	if (!peek_settled(y) ||
+	    !talks_settled(&y->round, y->s, y->o->source->sessions) ||
+	    needs_rebuild(y, &rebuild, NULL) || rebuild ||
 	    sync_vectors_look(y, &work, NULL) || work)
 		goto out;
 	*done = true;
@@ -569,11 +581,13 @@ int index_dirty(int64_t *dirty, struct source_list *list, struct arena *a,
 	*dirty = 0;
 	if ((rc = source_walk(list, a, o, err)))
 		return rc;
+	if (!talks_settled(a, s, o->sessions))
+		*dirty = 1;
 	if (s && kept_settled(s, a, list, o->follow_links, &unread, NULL,
 			      NULL))
 		return 0;
 	if ((rc = plan_make(&p, a, list, s, err)))
 		return rc;
-	*dirty = (int64_t)(p.item_count + p.gone_count);
+	*dirty += (int64_t)(p.item_count + p.gone_count);
 	return 0;
 }

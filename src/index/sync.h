@@ -37,6 +37,13 @@ void sync_skip(struct sync *y, const char *path, const char *reason);
 /* text.c: brings rows of text in step with the plan. */
 int sync_text(struct sync *y, struct remem_err *err);
 
+/* talks.c: the same for transcripts, if they are a source; else none stay. */
+int sync_talks(struct sync *y, struct remem_err *err);
+/* Whether the store has what is found now; o NULL: they are no source. s NULL:
+ * an empty store. Cheap: no transcript is opened. */
+bool talks_settled(struct arena *a, struct store *s,
+		   const struct session_opts *o);
+
 /*
  * vectors.c: links passages to vectors that are stored; unless only_link,
  * embeds the others. A provider that fails is no error: report.degraded.

@@ -19,6 +19,7 @@ struct region {
 	int first_line;
 	size_t start, end; /* the passage */
 	size_t low, high; /* its section */
+	struct store_chunk near[3];
 };
 
 /* Loads chunk ord - 1, ord, ord + 1 of the hit's file. */
@@ -92,14 +93,13 @@ static void bound_section(struct region *r, const struct store_chunk near[3],
 static int load_region(struct work *w, const struct cand *c, struct region *r,
 		       struct remem_err *err)
 {
-	struct store_chunk near[3];
+	struct store_chunk *near = r->near;
 	struct buf text = BUF_INIT(0);
 	int i, rc;
 
-	memset(near, 0, sizeof(near));
+	memset(r, 0, sizeof(*r));
 	if ((rc = load_near(w, c, near, err)))
 		return rc;
-	memset(r, 0, sizeof(*r));
 	for (i = 0; i < 3; i++) {
 		if (!near[i].id)
 			continue;
@@ -201,7 +201,7 @@ static void fill_hit(struct work *w, const struct cand *c,
 	struct search_hit *h = &w->out->hits[w->out->count++];
 	const struct cand *by = c->superseded_by;
 
-	h->path = c->f->path;
+	h->path = talk_shown(w->a, c->f);
 	h->source = c->f->source == STORE_SESSIONS ? "sessions" : "memory";
 	h->snippet = arena_strndup(w->a, r->text + win->start,
 				   win->end - win->start);
@@ -232,6 +232,11 @@ static int add_hit(struct work *w, const struct cand *c, struct remem_err *err)
 
 	if ((rc = load_region(w, c, &r, err)))
 		return rc;
+	if (c->f->source == STORE_SESSIONS) {
+		if (talk_window(&win, w, c, r.near, r.text, r.start, r.end))
+			fill_hit(w, c, &r, &win);
+		return w->a->failed ? fail_nomem(err) : 0;
+	}
 	if (!keep_off(w, c, &r))
 		return 0;
 	window_around(&win, r.text, r.len, r.first_line, r.start, r.end, r.low,

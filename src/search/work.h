@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "search/search.h"
 #include "text/query.h"
+#include "text/window.h"
 
 #define POOL_MIN 200 /* candidates of each leg (spec 4.1) */
 #define NAME_ADDRESSED 2.0f /* cand.name: "tar: how to unpack", tar.md */
@@ -101,5 +102,14 @@ int answer_all(struct work *w, struct remem_err *err);
  * compare; 0..1. */
 float order_alike(const struct work *w, const struct cand *x,
 		  const struct cand *y);
+
+/* talk.c: a window of whole messages around a passage of a transcript. text
+ * is that of the chunks near end to end, [start, end) the passage in it. False:
+ * a better answer shows its line already. */
+bool talk_window(struct window *out, const struct work *w, const struct cand *c,
+		 const struct store_chunk near[3], const char *text,
+		 size_t start, size_t end);
+/* The path that is shown: of a transcript without its part. */
+const char *talk_shown(struct arena *a, const struct store_file *f);
 
 #endif

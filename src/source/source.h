@@ -20,6 +20,8 @@ struct source_extra { /* extraPaths */
 	const char *pattern; /* glob below it, NULL: *.md at any depth */
 };
 
+struct session_opts; /* sessions.h */
+
 struct source_opts {
 	const char *workspace; /* absolute real path */
 	const struct source_extra *extra;
@@ -28,6 +30,7 @@ struct source_opts {
 	const char *const *allow_hidden; /* names of hidden folders, NULL-term. */
 	int64_t max_file_bytes; /* larger files are skipped; 0: 64 MiB */
 	struct watch *watch; /* NULL, or what is to know the folders walked */
+	const struct session_opts *sessions; /* NULL: no transcripts */
 };
 
 struct source_file {
@@ -35,9 +38,7 @@ struct source_file {
 			     extra files outside; bytes as on disk */
 	int root; /* of source_list.roots */
 	const char *rel; /* relative to that root */
-	#define SOURCE_MAX_FILE_BYTES (64ll << 20) /* where no setting says */
-
-enum source_kind kind;
+	enum source_kind kind;
 	uint64_t dev, inode;
 	int64_t size, mtime_ns, ctime_ns;
 	bool curated; /* MEMORY.md, USER.md of the workspace */

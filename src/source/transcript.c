@@ -40,11 +40,18 @@ const struct transcript_format *transcript_format_find(const char *name)
 	return NULL;
 }
 
-const char *transcript_format_at(int i)
+const struct transcript_format *transcript_row(int i)
 {
 	if (i < 0 || (size_t)i >= ARRAY_LEN(formats))
 		return NULL;
-	return formats[i]->name;
+	return formats[i];
+}
+
+const char *transcript_format_at(int i)
+{
+	const struct transcript_format *f = transcript_row(i);
+
+	return f ? f->name : NULL;
 }
 
 const char *transcript_role_name(enum transcript_role role)
@@ -531,7 +538,37 @@ const struct transcript_info *transcript_info(const struct transcript *t)
 	return &t->info;
 }
 
+int transcript_talks(struct transcript_talk **out, size_t *count,
+		     struct arena *a, const char *path, const char *format,
+		     struct remem_err *err)
+{
+	const struct transcript_format *f = transcript_format_find(format);
+
+	*out = NULL;
+	*count = 0;
+	if (!f || !f->talks)
+		return fail(err, REMEM_EINVAL, "'%s' is no store of talks",
+			    format);
+	return f->talks(out, count, a, path, err);
+}
+
 /* ---- marks ------------------------------------------------------------ */
+
+int transcript_raw(int *fd, struct transcript *t, struct remem_err *err)
+{
+	if (t->format->raw)
+		return t->format->raw(fd, t, err);
+	*fd = fcntl(t->lines.fd, F_DUPFD_CLOEXEC, 0);
+	if (*fd < 0 || lseek(*fd, 0, SEEK_SET) < 0)
+		return fail_errno(err, REMEM_EIO, errno, "cannot read '%s'",
+				  t->path);
+	return 0;
+}
+
+bool transcript_rests(const struct transcript *t)
+{
+	return t->at >= t->count;
+}
 
 int transcript_mark(struct transcript *t, struct transcript_mark *out,
 		    struct remem_err *err)

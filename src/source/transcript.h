@@ -125,11 +125,30 @@ int transcript_next(struct transcript *t,
 /* Of what was read so far; borrowed. Who and where is known after open where
  * the file begins with it. */
 const struct transcript_info *transcript_info(const struct transcript *t);
-/* Behind the line of the last message given; all of its parts must have been
- * taken. */
+/* Behind the line of the last message given. Only where no part of it is left,
+ * which transcript_rests() tells. */
 int transcript_mark(struct transcript *t, struct transcript_mark *out,
 		    struct remem_err *err);
+/*
+ * An open file with the records as they are, one a line: line n is record n of
+ * the messages. Those of a store that were taken back are empty lines. The
+ * caller closes it.
+ */
+int transcript_raw(int *fd, struct transcript *t, struct remem_err *err);
+bool transcript_rests(const struct transcript *t);
 void transcript_close(struct transcript *t);
+
+/* The talks of a store, in order of their sessions. */
+struct transcript_talk {
+	const char *session;
+	const char *stamp; /* changes whenever the talk does; no tabs */
+	const char *skip; /* NULL, or why it is not to be read */
+};
+
+/* All in the arena. REMEM_EBUSY: it is being written to, try again later. */
+int transcript_talks(struct transcript_talk **out, size_t *count,
+		     struct arena *a, const char *path, const char *format,
+		     struct remem_err *err);
 
 void transcript_mark_write(struct buf *b, const struct transcript_mark *m);
 bool transcript_mark_read(struct transcript_mark *m, const char *text);

@@ -214,9 +214,29 @@ static void line(struct transcript *t, yyjson_val *v)
 	}
 }
 
+/* "<project>/<session>.jsonl"; what lies deeper is of sub-agents. */
+static const char *place_name(struct arena *a, const char *rel,
+			      const char *agent)
+{
+	const char *slash = strchr(rel, '/');
+	size_t n = strlen(rel);
+
+	(void)agent;
+	if (!slash || strchr(slash + 1, '/') || n < 7 ||
+	    strcmp(rel + n - 6, ".jsonl") || !strncmp(slash + 1, "agent-", 6))
+		return NULL;
+	return arena_printf(a, "claude/%.*s", (int)(n - 6), rel);
+}
+
+static const struct transcript_place places[] = {
+	{ "CLAUDE_CONFIG_DIR", "projects", ".claude/projects", 2, place_name },
+	{ 0 },
+};
+
 const struct transcript_format transcript_claude = {
 	.name = "claude",
 	.host = "claude",
+	.places = places,
 	.knows = knows,
 	.line = line,
 };

@@ -15,8 +15,19 @@
 #define TRANSCRIPT_LIKELY 60
 #define TRANSCRIPT_MAYBE 20
 
+/* A folder of a host: $env/env_sub if that is set, else ~/home_sub. */
+struct transcript_place {
+	const char *env, *env_sub, *home_sub;
+	int depth; /* of folders that are looked into */
+	/* The stable name of the file rel below it; NULL: it is no transcript.
+	 * In the arena. agent: of the user's choice. */
+	const char *(*name)(struct arena *a, const char *rel,
+			    const char *agent);
+};
+
 struct transcript_format {
 	const char *name, *host;
+	const struct transcript_place *places; /* ends with home_sub NULL */
 	bool store; /* an SQLite file of many talks */
 	bool updates; /* later lines change earlier ones: always read whole */
 	/* How sure it is that a file with such a record is one of these, 0..100.
@@ -37,8 +48,11 @@ struct transcript_format {
 	/* Stores. open finds the talk; fill pushes the messages of the next
 	 * records, *more false at the end. */
 	bool (*is_store)(const char *path);
+	int (*talks)(struct transcript_talk **out, size_t *count,
+		     struct arena *a, const char *path, struct remem_err *err);
 	int (*open)(struct transcript *t, struct remem_err *err);
 	int (*fill)(struct transcript *t, bool *more, struct remem_err *err);
+	int (*raw)(int *fd, struct transcript *t, struct remem_err *err);
 	int (*mark)(struct transcript *t, struct transcript_mark *out,
 		    struct remem_err *err);
 	void (*close)(struct transcript *t);
@@ -114,5 +128,7 @@ int transcript_resolve_tree(struct transcript *t, struct remem_err *err);
 void transcript_bad(struct transcript *t, int64_t line, const char *reason);
 
 const struct transcript_format *transcript_format_find(const char *name);
+/* Rows, NULL behind the last. */
+const struct transcript_format *transcript_row(int i);
 
 #endif

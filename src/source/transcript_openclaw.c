@@ -263,9 +263,39 @@ static void survey(struct transcript *t, yyjson_val *v)
 		transcript_survey_tree(t, v, "id", "parentId");
 }
 
+/*
+ * "<agent>/sessions/<session>.jsonl" and, for talks that were reset,
+ * "….jsonl.reset.<time>". What was deleted is never read, checkpoints are
+ * copies.
+ */
+static const char *place_name(struct arena *a, const char *rel,
+			      const char *agent)
+{
+	static const char middle[] = "/sessions/";
+	size_t n = strlen(agent);
+	const char *file, *ext;
+
+	if (strncmp(rel, agent, n) ||
+	    strncmp(rel + n, middle, sizeof(middle) - 1))
+		return NULL;
+	file = rel + n + sizeof(middle) - 1;
+	ext = strstr(file, ".jsonl");
+	if (strchr(file, '/') || !ext || strstr(file, ".checkpoint.") ||
+	    (ext[6] && strncmp(ext + 6, ".reset.", 7)))
+		return NULL;
+	return arena_printf(a, "openclaw/%s/%.*s%s", agent, (int)(ext - file),
+			    file, ext + 6);
+}
+
+static const struct transcript_place places[] = {
+	{ "OPENCLAW_STATE_DIR", "agents", ".openclaw/agents", 3, place_name },
+	{ 0 },
+};
+
 const struct transcript_format transcript_openclaw = {
 	.name = "openclaw",
 	.host = "openclaw",
+	.places = places,
 	.knows = knows,
 	.line = openclaw_record,
 	.survey = survey,

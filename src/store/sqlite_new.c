@@ -163,7 +163,8 @@ int new_prepare(struct put *p, struct remem_err *err)
 		const struct chunk *c = &n->chunks[i];
 		struct new_chunk *o = &p->now[i];
 
-		line += count_lines(n->text, at, c->start);
+		line = n->talk ? c->line_first :
+		       line + count_lines(n->text, at, c->start);
 		at = c->start;
 		o->old = -1;
 		o->first_line = line;

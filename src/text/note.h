@@ -115,6 +115,7 @@ struct note {
 	int chunk_count;
 	struct passage *passages;
 	int passage_count;
+	bool talk; /* lines are those of records, not of the text */
 };
 
 /*

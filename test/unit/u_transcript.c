@@ -290,10 +290,11 @@ static void test_transcript__a_new_branch_reads_the_tree_again(void **state)
 static void test_transcript__bad_lines_are_counted_and_passed(void **state)
 {
 	struct transcript *t;
-	FILE *f = fopen(tmp_path(&tmp, "s.jsonl"), "w");
+	FILE *f;
 
 	(void)state;
 	tmp_begin(&tmp);
+	f = fopen(tmp_path(&tmp, "s.jsonl"), "w");
 	assert_non_null(f);
 	fputs(U("one"), f);
 	fputs("{\"role\":\"user\",\"content\":\"a\\u0000b \xff\"}\r\n", f);
@@ -315,10 +316,11 @@ static void test_transcript__a_huge_line_costs_no_memory(void **state)
 {
 	struct transcript_opts o = { .max_line = 1 << 20 };
 	struct transcript *t;
-	FILE *f = fopen(tmp_path(&tmp, "s.jsonl"), "w");
+	FILE *f;
 
 	(void)state;
 	tmp_begin(&tmp);
+	f = fopen(tmp_path(&tmp, "s.jsonl"), "w");
 	assert_non_null(f);
 	fputs(U("one") "{\"role\":\"user\",\"content\":\"", f);
 	for (int i = 0; i < 100; i++) {
