@@ -3,8 +3,10 @@
 #include "store/state_db.h"
 
 #include <assert.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
@@ -275,9 +277,24 @@ static int open_reader(struct state *s, struct remem_err *err)
 	return rc;
 }
 
+/* Nobody else reads what it holds; SQLite would make it readable for all. */
+static void make_private(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW |
+		      O_NONBLOCK, 0600);
+
+	/* A failure is SQLite's to word. */
+	if (fd >= 0)
+		close(fd);
+}
+
 static int open_db(struct state *s, bool read_only, struct remem_err *err)
 {
-	int rc = read_only ? open_reader(s, err) :
+	int rc;
+
+	if (!read_only && !file_exists(s->path))
+		make_private(s->path);
+	rc = read_only ? open_reader(s, err) :
 		 sqlite3_open_v2(s->path, &s->db, SQLITE_OPEN_READWRITE |
 				 SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
 				 NULL);
