@@ -192,6 +192,7 @@ void handle_index_opts(struct index_opts *o, struct remem *r)
 	o->dir = r->index_dir;
 	o->backend = "sqlite";
 	o->source = &r->source;
+	o->origins = handle_origins(r);
 	o->note = r->note;
 	o->unit_chunk = !strcmp(settings_str(s, "memorySearch.embedding.unit"),
 				"chunk");

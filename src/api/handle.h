@@ -11,6 +11,7 @@
 #include "embed/embed.h"
 #include "index/index.h"
 #include "memory/memory.h"
+#include "memory/origin_index.h"
 #include "source/source.h"
 #include "store/state.h"
 #include "store/store.h"
@@ -39,6 +40,7 @@ struct remem {
 	char *model_path; /* of the builtin model, found at first use */
 	struct state *state; /* for the ledger, opened at first use */
 	bool state_tried;
+	struct origin_index origins; /* classes of lines, for the index */
 };
 
 /* Finds id and index_dir; create: makes an id if there is none. 0 with an
@@ -88,6 +90,8 @@ int handle_memory(struct memory *m, struct remem *r, struct remem_err *err);
 /* The class of lines that others write, by the setting and the state s, which
  * may be NULL. */
 enum remem_origin handle_edits(struct remem *r, struct state *s);
+/* The classes of lines for a run of the index. */
+const struct index_origins *handle_origins(struct remem *r);
 /* Copies a caller's actor of any version. */
 int actor_take(struct remem_actor *out, const struct remem_actor *given,
 	       struct remem_err *err);

@@ -3,6 +3,7 @@
 
 #include "api/handle.h"
 #include "api/public.h"
+#include "base/file.h"
 
 #define TERMINAL "terminal" /* a person has used remem here */
 
@@ -28,6 +29,38 @@ enum remem_origin handle_edits(struct remem *r, struct state *s)
 	terminal = state_meta_get(s, &a, TERMINAL) != NULL;
 	arena_release(&a);
 	return terminal ? REMEM_ORIGIN_OWNER : REMEM_ORIGIN_AGENT;
+}
+
+/*
+ * Nothing is made. Where writing is allowed it is opened as writers do, for a
+ * reader without a log must not meet one.
+ */
+static int open_origins(void *ctx, struct state **out,
+			enum remem_origin *edits, struct remem_err *err)
+{
+	struct remem *r = ctx;
+	struct remem_err why = { 0 };
+	const char *path;
+	int rc;
+
+	*edits = handle_edits(r, NULL);
+	if (!r->id[0] || !r->state_base)
+		return 0;
+	path = arena_printf(&r->a, "%s/%s/state.sqlite", r->state_base, r->id);
+	if (!path || !file_exists(path))
+		return path ? 0 : fail_nomem(err);
+	rc = state_open(out, r->state_base, r->id, r->read_only, &why);
+	if (rc && rc != REMEM_ENOTFOUND)
+		return fail(err, rc, "%s", why.message);
+	*edits = handle_edits(r, *out);
+	return 0;
+}
+
+const struct index_origins *handle_origins(struct remem *r)
+{
+	r->origins.open = open_origins;
+	r->origins.ctx = r;
+	return origin_index_ops(&r->origins);
 }
 
 static void set_limits(struct memory *m, const struct settings *s)

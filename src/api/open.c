@@ -198,6 +198,7 @@ PUBLIC void remem_close(struct remem *r)
 	handle_close_reader(r);
 	ledger_learn(r);
 	embedder_free(r->embedder);
+	origin_index_release(&r->origins);
 	state_close(r->state);
 	arena_release(&r->a);
 	mem_free(r);

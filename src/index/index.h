@@ -33,6 +33,25 @@ struct index_embed_ops {
 	int (*expect)(struct embedder *e, int dims, struct remem_err *err);
 };
 
+struct index_reclass {
+	const char *stamp; /* of now, to be given back the next time */
+	bool all; /* every note may have another class */
+	const char **paths; /* count of them that have */
+	size_t count;
+};
+
+/* Who knows whom lines come from: above the index. */
+struct index_origins {
+	void *ctx;
+	/* What has changed since a stamp (NULL: never asked), into the arena. */
+	int (*begin)(void *ctx, struct index_reclass *out, struct arena *a,
+		     const char *stamp, struct remem_err *err);
+	/* The lines that follow are of this note. */
+	int (*file)(void *ctx, const char *path, struct remem_err *err);
+	/* The worst class of whole lines, a name that stays. */
+	const char *(*lines)(void *ctx, const char *text, size_t len);
+};
+
 struct index_opts {
 	const char *dir; /* of the store */
 	const char *backend; /* "sqlite" */
@@ -40,6 +59,7 @@ struct index_opts {
 	struct note_opts note; /* curated is set by file */
 	bool unit_chunk; /* embedding.unit: chunk */
 	struct embedder *embedder; /* NULL: no vectors */
+	const struct index_origins *origins; /* NULL: nobody knows */
 	const struct index_embed_ops *embed_ops; /* NULL: those of embed.h */
 	bool force, dry_run, text_only;
 	int wait_ms; /* for the lock */

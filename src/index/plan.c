@@ -55,7 +55,7 @@ static bool settle(struct loader *ld, const struct store_file *r)
 		return false;
 	ld->next = i + 1;
 	f = &ld->l->files[i];
-	if (f->skip || r->skipped || r->curated != f->curated ||
+	if (f->skip || f->again || r->skipped || r->curated != f->curated ||
 	    r->size != f->size || r->mtime_ns != f->mtime_ns ||
 	    r->ctime_ns != f->ctime_ns || r->inode != f->inode ||
 	    r->dev != f->dev || !same(r->reason, f->warning))
@@ -151,7 +151,7 @@ static void plan_file(struct plan *p, const struct source_list *l,
 			add_item(p, PLAN_LIST, f, r);
 		return;
 	}
-	if (!r || r->skipped || r->curated != f->curated ||
+	if (!r || r->skipped || r->curated != f->curated || f->again ||
 	    !same_stamps(r, f)) {
 		add_item(p, PLAN_READ, f, r);
 		return;

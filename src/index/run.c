@@ -96,8 +96,10 @@ static int round_walk(struct sync *y, struct remem_err *err)
 					 y->paths, y->path_count, err) :
 			source_walk(&y->list, &y->round, y->o->source, err);
 	y->r->scan_ms += ms_since(start);
-	if (!rc)
+	if (!rc) {
 		list_skipped(y);
+		sync_origins_look(y);
+	}
 	return rc;
 }
 
@@ -127,6 +129,7 @@ static int round_keep(struct sync *y, struct remem_err *err)
 		return rc;
 	if ((rc = meta_put(y, "settings", settings, err)) ||
 	    (rc = kept_put(y, err)) ||
+	    (rc = sync_origins_keep(y, err)) ||
 	    (!y->list.scopes &&
 	     (rc = meta_put(y, "twins", y->list.twins ? "1" : NULL, err))) ||
 	    (rc = meta_put(y, "indexed_at_ms", now, err))) {
@@ -147,7 +150,7 @@ static bool is_settled(struct sync *y)
 	int skips = y->r->skip_count;
 	int64_t unread;
 
-	if (y->list.scopes)
+	if (y->list.scopes || y->again)
 		return false;
 	if (!kept_settled(y->s, &y->round, &y->list,
 			  y->o->source->follow_links, &unread, say_unread,

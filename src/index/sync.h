@@ -28,11 +28,21 @@ struct sync {
 	int64_t files; /* to be indexed, of this round's list */
 	int64_t failures; /* of this round: files that should be indexed */
 	bool untrusted; /* some stamp of this round cannot be kept */
+	int64_t again; /* files of this round that have another class */
+	const char *origins; /* stamp of the classes, in round; NULL: unknown */
 	int64_t writes; /* changes to the store in this run */
 };
 
 /* Adds to the report's list of what is not indexed. */
 void sync_skip(struct sync *y, const char *path, const char *reason);
+
+/* origin.c: marks files of the list whose classes have changed. */
+void sync_origins_look(struct sync *y);
+/* In the open transaction: the index is in step with them. */
+int sync_origins_keep(struct sync *y, struct remem_err *err);
+/* Gives each passage its class. */
+int sync_origins_fill(struct sync *y, struct arena *a, const char *path,
+		      struct note *n, struct remem_err *err);
 
 /* text.c: brings rows of text in step with the plan. */
 int sync_text(struct sync *y, struct remem_err *err);

@@ -258,6 +258,8 @@ static int put_note(struct text_run *t, const struct plan_item *it,
 	if ((rc = note_parse(&n, &t->file, buf_str(&t->bytes), t->bytes.len,
 			     &no, err)))
 		return rc;
+	if ((rc = sync_origins_fill(t->y, &t->file, it->file->path, &n, err)))
+		return rc;
 	fill_note(sf, &t->file, it->file, &n);
 	if (t->file.failed)
 		return fail_nomem(err);
@@ -294,6 +296,7 @@ static int put_read(struct text_run *t, const struct plan_item *it,
 	sf.id = row ? row->id : 0;
 	sha256_of(sf.hash, buf_str(&t->bytes), t->bytes.len);
 	if (row && !row->skipped && row->curated == sf.curated &&
+	    !it->file->again &&
 	    !memcmp(row->hash, sf.hash, SHA256_BYTES))
 		return put_same(t, it, &sf, err);
 	return put_note(t, it, &sf, err);

@@ -56,6 +56,9 @@ enum remem_origin origin_of_path(const char *path)
 	static const char *const ours[] = { "memory/dreaming/",
 					    "memory/.dreams/" };
 
+	/* What others wrote, whatever it says of its owner. */
+	if (!strncmp(path, "memory/imports/", 15))
+		return REMEM_ORIGIN_UNTRUSTED;
 	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
 		if (!strncmp(path, ours[i], strlen(ours[i])))
 			return REMEM_ORIGIN_SYSTEM;
@@ -69,8 +72,10 @@ void origin_line_hash(unsigned char out[LINE_HASH_BYTES], const char *line,
 		      size_t len)
 {
 	unsigned char full[SHA256_BYTES];
-	size_t end = trim_blank(line, 0, len), from = skip_blank(line, 0, end);
+	size_t end = trim_blank(line, 0, len), from;
 
+	from = bytes_at(line, 0, end, "\xef\xbb\xbf", 3) ? 3 : 0;
+	from = skip_blank(line, from, end);
 	sha256_of(full, line + from, end - from);
 	memcpy(out, full, LINE_HASH_BYTES);
 }

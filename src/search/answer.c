@@ -55,6 +55,27 @@ static bool gives_orders(const struct region *r, size_t from, size_t to)
 	return text_suspect(r->text + from, to - from);
 }
 
+/* Worst first; what nobody knows counts as the worst. */
+static int origin_rank(const char *origin)
+{
+	static const char *const names[] = { "unknown", "untrusted", "system",
+					     "agent", "owner" };
+	int rank = 0;
+
+	for (int i = 0; origin && i < (int)ARRAY_LEN(names); i++)
+		if (!strcmp(names[i], origin))
+			rank = i;
+	return rank;
+}
+
+/* An answer says whom it comes from: it shows no line of somebody worse. */
+static bool is_worse(const struct store_passage *p,
+		     const struct store_passage *than)
+{
+	return p->origin != than->origin &&
+	       origin_rank(p->origin) < origin_rank(than->origin);
+}
+
 static void bound_section(struct region *r, const struct store_chunk near[3],
 			  const struct cand *c)
 {
@@ -69,6 +90,7 @@ static void bound_section(struct region *r, const struct store_chunk near[3],
 			const struct store_passage *p = &near[i].passages[j];
 			size_t from = at + p->start, to = from + p->len;
 			bool mine = same_heading(p, c->p) &&
+				    !is_worse(p, c->p) &&
 				    !gives_orders(r, from, to);
 
 			if (from == r->start) {

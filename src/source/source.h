@@ -48,6 +48,7 @@ struct source_file {
 	bool linked; /* reached through a link that was followed */
 	bool gone; /* not there any more when it was read */
 	bool unread; /* it could not be read */
+	bool again; /* to be cut anew whatever its stamps say */
 	const char *warning; /* of a file that is indexed all the same */
 };
 

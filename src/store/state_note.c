@@ -216,6 +216,32 @@ int state_line_known(struct state *s, const char *path,
 	return rc;
 }
 
+int state_line_worse(struct state *s, int origin,
+		     int (*fn)(void *ctx, const struct line_row *row),
+		     void *ctx, struct remem_err *err)
+{
+	sqlite3_stmt *st;
+	int rc, step = SQLITE_DONE;
+
+	if (s->version < 2)
+		return 0;
+	rc = state_ask(s, "SELECT line, min(origin) FROM line WHERE "
+		       "origin < ?1 GROUP BY line ORDER BY line", &st, err);
+	if (rc)
+		return rc;
+	sqlite3_bind_int(st, 1, origin);
+	while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
+		struct line_row r = { .origin = sqlite3_column_int(st, 1) };
+
+		state_hash(st, 0, r.line, LINE_HASH_BYTES);
+		rc = fn(ctx, &r);
+	}
+	if (!rc && step != SQLITE_DONE)
+		rc = state_fail(s, "read", err);
+	sqlite3_finalize(st);
+	return rc;
+}
+
 int state_line_each(struct state *s, const char *path,
 		    int (*fn)(void *ctx, const struct line_row *row),
 		    void *ctx, struct remem_err *err)

@@ -64,6 +64,10 @@ int state_line_known(struct state *s, const char *path,
 		     const unsigned char words[LINE_HASH_BYTES],
 		     const char *source, bool *known, int64_t *journal,
 		     struct remem_err *err);
+/* Hashes of lines that some row gives a worse class than that. */
+int state_line_worse(struct state *s, int origin,
+		     int (*fn)(void *ctx, const struct line_row *row),
+		     void *ctx, struct remem_err *err);
 int state_line_each(struct state *s, const char *path,
 		    int (*fn)(void *ctx, const struct line_row *row),
 		    void *ctx, struct remem_err *err);

@@ -101,9 +101,6 @@ static void take_part(struct annotations *ann, struct arena *a, enum key key,
 	case KEY_SOURCE:
 		ann->source = arena_strndup(a, s, len);
 		break;
-	case KEY_ORIGIN:
-		ann->origin = arena_strndup(a, s, len);
-		break;
 	case KEY_IMPORTANCE:
 		ann->importance = read_importance(s, len);
 		break;
@@ -111,6 +108,7 @@ static void take_part(struct annotations *ann, struct arena *a, enum key key,
 		if (len >= 10 && date_parse(&date, s, 10))
 			ann->observed = date;
 		break;
+	case KEY_ORIGIN: /* known apart from the text */
 	case KEY_NONE:
 		break;
 	}

@@ -41,7 +41,7 @@ struct annotations { /* from trailing HTML comments; 0 or NULL where absent */
 	const char *project;
 	const char *status; /* "superseded", "done", … */
 	const char *source; /* where it was taken from: a citation, an address */
-	const char *origin; /* what the text claims, and nobody believes */
+	const char *origin; /* "owner", "agent", …: never from the text */
 	int importance; /* 1..10 */
 	int32_t observed; /* date, DATE_NONE */
 };
