@@ -26,6 +26,7 @@ struct links {
 	int64_t from[MAX_LINKS]; /* passage that it came from */
 	uint64_t marks[4]; /* bits of the terms: most others end there */
 	int count;
+	int64_t most; /* chunks that a linking term may stand in */
 	const struct cand *at; /* parent being cut, or candidate looked at */
 	float found, strength;
 };
@@ -93,6 +94,7 @@ static int collect(void *ctx, const struct term *t)
 	l->terms[i].text = arena_strndup(l->w->a, t->text, t->len);
 	l->terms[i].group = i;
 	l->terms[i].weight = 1;
+	l->terms[i].most = l->most;
 	l->lens[i] = t->len;
 	l->parent[i] = l->at->relevance;
 	l->identifier[i] = (t->flags & TERM_ID) != 0;
@@ -101,12 +103,12 @@ static int collect(void *ctx, const struct term *t)
 }
 
 /* Forgets terms that are too common to connect, or stand only once. */
-static void keep_rare(struct links *l, int64_t most)
+static void keep_rare(struct links *l)
 {
 	int i, n = 0;
 
 	for (i = 0; i < l->count; i++) {
-		if (l->terms[i].df < 2 || l->terms[i].df > most)
+		if (l->terms[i].df < 2 || l->terms[i].df > l->most)
 			continue;
 		l->terms[n] = l->terms[i];
 		l->terms[n].group = n;
@@ -139,6 +141,7 @@ static int add_linked(struct work *w, struct links *l, struct remem_err *err)
 				  LINK_CHUNKS, hits, &count, err);
 	if (rc)
 		return rc;
+	keep_rare(l);
 	for (i = 0; i < count; i++)
 		if (!loaded(w, hits[i].id))
 			ids[n++] = hits[i].id;
@@ -176,6 +179,8 @@ static void lend(struct links *l)
 
 		l->at = c;
 		l->found = l->strength = 0;
+		if (!w->s->ops->text_held(w->s, c->c->id))
+			continue; /* not one of the terms */
 		term_cut(c->text, c->p->len, look, l);
 		c->link = l->found * (l->strength > 1 ? 1 : l->strength);
 	}
@@ -184,12 +189,14 @@ static void lend(struct links *l)
 int link_all(struct work *w, struct remem_err *err)
 {
 	struct links *l = ARENA_NEW(w->a, struct links);
-	int64_t most = w->info.chunks / RARE_SHARE;
 	int i, rc;
 
 	if (!l)
 		return fail_nomem(err);
 	l->w = w;
+	l->most = w->info.chunks / RARE_SHARE;
+	if (l->most < RARE_MIN)
+		l->most = RARE_MIN;
 	for (i = 0; i < w->best_count && i < PARENTS; i++) {
 		l->at = w->best[i];
 		if (l->at->suspect)
@@ -200,16 +207,10 @@ int link_all(struct work *w, struct remem_err *err)
 		return fail_nomem(err);
 	if (!l->count || w->o->mode == REMEM_MODE_VECTOR)
 		return 0;
-	if (most < RARE_MIN)
-		most = RARE_MIN;
-	rc = w->s->ops->text_df(w->s, l->terms, l->count, most, err);
-	if (rc)
-		return rc;
-	keep_rare(l, most);
-	if (!l->count)
-		return 0;
 	if ((rc = add_linked(w, l, err)))
 		return rc;
+	if (!l->count)
+		return 0;
 	lend(l);
 	return score_all(w, err);
 }

@@ -209,6 +209,7 @@ static int refresh(struct sq *s, struct remem_err *err)
 	map_drop(s);
 	fps_drop(s);
 	pending_drop(s);
+	lists_drop(s);
 	s->counts_loaded = false;
 	s->data_version = version;
 	return 0;
@@ -228,16 +229,10 @@ static int snapshot(struct sq *s, struct remem_err *err)
 
 static void snapshot_end(struct sq *s)
 {
-	bool undone = sqlite3_get_autocommit(s->db);
-
 	/* Statements that were left in the middle would keep it open. */
 	sq_simple(s, S_COMMIT, NULL);
-	if (!sqlite3_get_autocommit(s->db)) {
+	if (!sqlite3_get_autocommit(s->db))
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-		undone = true;
-	}
-	if (undone) /* and the table made in it with it */
-		s->has_terms = false;
 }
 
 int sq_read_begin(struct store *st, struct remem_err *err)
@@ -352,7 +347,6 @@ void sq_rollback(struct store *st)
 		if (s->stmt[i])
 			sqlite3_reset(s->stmt[i]);
 	sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-	s->has_terms = false; /* it may have been made in it */
 	s->in_write = false;
 	s->unlinked.count = 0;
 	s->counts_loaded = s->counts_dirty = false;

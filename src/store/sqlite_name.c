@@ -5,10 +5,8 @@
 #include "base/alloc.h"
 #include "store/sqlite_store.h"
 #include "store/topk.h"
-#include "text/term.h"
 
 #define NAMES_MAX 200000 /* postings read for one question */
-#define MATCH_BYTES (2 * TERM_MAX_BYTES + 8)
 
 struct names {
 	struct sq *s;
@@ -16,7 +14,9 @@ struct names {
 	float *score, *best; /* by file id */
 	int *group; /* that best is of, counted from 1 */
 	size_t cap, caps[2]; /* of all three arrays */
-	int64_t budget;
+	struct id_list list;
+	uint32_t bound;
+	size_t budget;
 };
 
 static bool names_room(struct names *m, size_t want)
@@ -35,39 +35,51 @@ static bool names_room(struct names *m, size_t want)
 	return true;
 }
 
+static int add_name(struct names *m, uint32_t id, float v, int group,
+		    struct remem_err *err)
+{
+	if (m->set && !set_has_file(m->set, id))
+		return 0;
+	if (!names_room(m, (size_t)id + 1))
+		return fail_nomem(err);
+	if (m->group[id] != group) {
+		m->group[id] = group;
+		m->best[id] = 0;
+	}
+	if (v > m->best[id]) {
+		m->score[id] += v - m->best[id];
+		m->best[id] = v;
+	}
+	return 0;
+}
+
 static int read_name(struct names *m, const struct store_term *t, int group,
 		     struct remem_err *err)
 {
-	char match[MATCH_BYTES];
+	bool classes;
+	struct list_ask q = { LIST_NAMES, t->text, 0, t->prefix, m->bound,
+			      m->budget, &classes };
 	float v = t->idf * t->weight;
-	sqlite3_stmt *st;
-	int rc = sq_get(m->s, S_NAME_MATCH, &st, err);
+	int rc;
 
-	if (rc || !t->text[0] || v <= 0)
-		return rc;
-	sq_match_text(match, sizeof(match), t->text, t->prefix, '\0');
-	sq_bind_text(st, 1, match);
-	while (m->budget-- > 0 && (rc = sq_step(m->s, st, err)) > 0) {
-		int64_t id = sqlite3_column_int64(st, 0);
+	if (!t->text[0] || v <= 0 || !m->budget)
+		return 0;
+	rc = list_read(m->s, &q, &m->list, err);
+	for (size_t i = 0; !rc && i < m->list.count; i++)
+		rc = add_name(m, m->list.ids[i], v, group, err);
+	m->budget -= m->list.count < m->budget ? m->list.count : m->budget;
+	return rc;
+}
 
-		if (id <= 0 || id > UINT32_MAX ||
-		    (m->set && !set_has_file(m->set, (uint32_t)id)))
-			continue;
-		if (!names_room(m, (size_t)id + 1)) {
-			rc = fail_nomem(err);
-			break;
-		}
-		if (m->group[id] != group) {
-			m->group[id] = group;
-			m->best[id] = 0;
-		}
-		if (v > m->best[id]) {
-			m->score[id] += v - m->best[id];
-			m->best[id] = v;
-		}
-	}
-	sqlite3_reset(st);
-	return rc < 0 ? rc : 0;
+/* Behind the highest id of a file. */
+static int find_bound(struct names *m, struct remem_err *err)
+{
+	int64_t most;
+	int rc = sq_int(m->s, S_FILE_MAX, &most, err);
+
+	m->bound = most >= 0 && most < UINT32_MAX ? (uint32_t)most + 1 :
+						    UINT32_MAX;
+	return rc;
 }
 
 /* Weight of the whole question: every group by its strongest term. */
@@ -127,7 +139,8 @@ int sq_name_pool(struct store *store, const struct store_term *terms, int n,
 		mem_free(seen);
 		return rc;
 	}
-	if ((rc = read_groups(&m, terms, n, seen, err)))
+	if ((rc = find_bound(&m, err)) ||
+	    (rc = read_groups(&m, terms, n, seen, err)))
 		goto out;
 	all = whole(terms, n, seen);
 	topk_init(&top, out, k);
@@ -141,6 +154,7 @@ out:
 	mem_free(m.score);
 	mem_free(m.best);
 	mem_free(m.group);
+	mem_free(m.list.ids);
 	mem_free(seen);
 	return rc;
 }

@@ -351,6 +351,8 @@ void sq_close(struct store *st)
 	fps_drop(s);
 	map_release(s);
 	pending_drop(s);
+	lists_release(s);
+	sq_gathered_free(s);
 	mem_free(s->unlinked.slots);
 	mem_free(s->fps);
 	arena_release(&s->scratch);
@@ -408,7 +410,7 @@ const struct store_ops store_backend_sqlite = {
 	.filter = sq_filter,
 	.filter_free = sq_filter_free,
 	.text_pool = sq_text_pool,
-	.text_df = sq_text_df,
+	.text_held = sq_text_held,
 	.name_pool = sq_name_pool,
 	.vector_pool = sq_vector_pool,
 	.vector_scores = sq_vector_scores,

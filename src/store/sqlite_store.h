@@ -94,6 +94,8 @@ struct slot_list {
 	size_t count, cap;
 };
 
+enum list_table { LIST_POSTINGS, LIST_NAMES, LIST_TABLES };
+
 struct sq {
 	struct store head;
 	sqlite3 *db;
@@ -103,7 +105,7 @@ struct sq {
 	int64_t generation;
 	struct lock lock;
 	int term_version, note_version; /* of the program */
-	bool in_write, in_read, published, broken, immutable, has_terms;
+	bool in_write, in_read, published, broken, immutable;
 	bool cut_checked; /* term and note version are this program's */
 	int op_depth;
 	int64_t data_version; /* that the caches were filled at */
@@ -122,6 +124,8 @@ struct sq {
 	size_t queue_len, queue_pos;
 	int queue_fp; /* 0: not made */
 	struct fts_count fts_count; /* by the tokenizer of db */
+	struct lists *lists[LIST_TABLES]; /* made at first use */
+	struct gathered *gathered; /* by the last pool of chunks, or NULL */
 	struct arena scratch; /* for one call */
 };
 
@@ -251,12 +255,32 @@ int sq_file_touch(struct store *st, const struct store_file *f,
 		  struct remem_err *err);
 int sq_file_remove(struct store *st, int64_t id, struct remem_err *err);
 
+/* ---- sqlite_list.c: the rows that hold a term */
+struct list_ask {
+	enum list_table table;
+	const char *term;
+	char tf; /* 2 or 4: rows where it stands that often; 0 */
+	bool prefix; /* of all terms that begin so */
+	uint32_t bound; /* rows from here on are none of ours */
+	size_t most; /* no more is read once there are more */
+	bool *classes; /* out: there may be rows with a higher tf */
+};
+struct id_list {
+	uint32_t *ids;
+	size_t count, cap;
+};
+/* Each row once, in no order that means anything. */
+int list_read(struct sq *s, const struct list_ask *q, struct id_list *out,
+	      struct remem_err *err);
+void lists_drop(struct sq *s);
+void lists_release(struct sq *s);
+
 /* ---- sqlite_text.c, sqlite_name.c */
 int sq_text_pool(struct store *st, struct store_term *terms, int n,
 		 const struct store_set *set, int k, struct store_scored *out,
 		 int *count, struct remem_err *err);
-int sq_text_df(struct store *st, struct store_term *terms, int n, int64_t most,
-	       struct remem_err *err);
+bool sq_text_held(struct store *st, int64_t chunk);
+void sq_gathered_free(struct sq *s);
 int sq_name_pool(struct store *st, const struct store_term *terms, int n,
 		 const struct store_set *set, int k, struct store_scored *out,
 		 int *count, struct remem_err *err);

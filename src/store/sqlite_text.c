@@ -19,34 +19,48 @@
 #include "text/term.h"
 
 /* A term is common when it stands in an eighth of the chunks, and in at least
- * this many: reading them costs under a millisecond. Common ones are read only
- * if rarer ones have not given k chunks; they hardly change the order. */
+ * this many. Common ones are read only if rarer ones have not given k chunks;
+ * they hardly change the order. */
 #define COMMON_MIN 2000
 #define COMMON_SHARE 8
-/* Postings read for one question, whatever it holds: about 60 ms. */
+/* Postings read for one question, whatever it holds: about 3 ms. */
 #define POSTINGS_MAX 400000
-#define MATCH_BYTES (2 * TERM_MAX_BYTES + 8)
+/* Lists kept from counting to adding: those of this many rows, this many rows
+ * in all. Longer ones are read again. */
+#define KEPT_ROWS 4096
+#define KEPT_ALL 262144
 
-struct span { /* of gather.ids */
-	size_t first, count;
+struct span { /* of gather.kept */
+	uint32_t first, count;
+	bool kept, classes;
+};
+
+/* What is gathered for one chunk. */
+struct sum {
+	uint32_t call; /* the fields below are of that pool */
+	uint32_t group; /* that best is of */
+	float score, best; /* in all; in the group at hand */
+};
+
+struct gathered { /* stays with the handle: making it costs a millisecond */
+	struct sum *sums; /* by chunk id */
+	size_t cap;
+	uint32_t call;
+	struct id_list held; /* chunks met in this call */
 };
 
 struct gather {
 	struct sq *s;
-	const struct store_term *terms;
-	/* What stands for a prefix is merged by FTS5 at each asking, which
-	 * costs more than reading: it is asked once, and kept. */
-	struct span *kept; /* by term */
-	int64_t *ids;
-	size_t id_count, id_cap;
+	struct store_term *terms;
+	struct span *spans; /* by term */
+	struct id_list kept, list;
+	struct gathered *at;
 	const struct store_set *set;
 	const struct map_entry *rows;
 	size_t row_count;
-	float *score, *best; /* in all; in the group at hand; by chunk id */
-	uint32_t *group; /* that best is of, counted from 1 */
-	uint32_t now; /* the group at hand */
-	double mean_terms;
-	int64_t candidates, budget;
+	uint32_t group; /* the one at hand */
+	float k0, k1; /* of the length part: k0 + k1 * terms */
+	int64_t budget;
 };
 
 void sq_match_text(char *out, size_t cap, const char *term, bool prefix,
@@ -68,192 +82,151 @@ void sq_match_text(char *out, size_t cap, const char *term, bool prefix,
 	out[n] = '\0';
 }
 
-static float weight_of(const struct gather *g, uint32_t terms, double tf)
+bool sq_text_held(struct store *store, int64_t chunk)
 {
-	double ratio = g->mean_terms > 0 ? terms / g->mean_terms : 1;
-	double w = 2.2 * tf / (tf + 1.2 * (0.25 + 0.75 * ratio));
+	const struct gathered *g = sq_of(store)->gathered;
 
-	return w < 1 ? (float)w : 1.0f;
+	return g && chunk > 0 && (size_t)chunk < g->cap &&
+	       g->sums[chunk].call == g->call;
 }
 
-static void add(struct gather *g, size_t chunk, float v)
+void sq_gathered_free(struct sq *s)
 {
-	if (g->group[chunk] != g->now) {
-		if (g->score[chunk] == 0)
-			g->candidates++;
-		g->group[chunk] = g->now;
-		g->best[chunk] = v;
-		g->score[chunk] += v;
-	} else if (v > g->best[chunk]) {
-		g->score[chunk] += v - g->best[chunk];
-		g->best[chunk] = v;
+	if (!s->gathered)
+		return;
+	mem_free(s->gathered->sums);
+	mem_free(s->gathered->held.ids);
+	mem_free(s->gathered);
+	s->gathered = NULL;
+}
+
+/* ---- adding ---- */
+
+static bool add(struct gather *g, uint32_t chunk, float tf, float idf)
+{
+	const struct map_entry *e = &g->rows[chunk];
+	struct sum *x = &g->at->sums[chunk];
+	float w = 2.2f * tf / (tf + g->k0 + g->k1 * (float)e->terms);
+	float v = idf * (w < 1 ? w : 1);
+
+	if (!e->file || (g->set && !set_has_chunk(g->set, g->s, chunk)))
+		return true;
+	if (x->call != g->at->call) {
+		struct id_list *held = &g->at->held;
+
+		if (!mem_grow(&held->ids, &held->cap, held->count + 1,
+			      sizeof(*held->ids)))
+			return false;
+		held->ids[held->count++] = chunk;
+		x->call = g->at->call;
+		x->group = g->group;
+		x->score = x->best = v;
+	} else if (x->group != g->group) {
+		x->group = g->group;
+		x->best = v;
+		x->score += v;
+	} else if (v > x->best) {
+		x->score += v - x->best;
+		x->best = v;
 	}
-}
-
-static void add_id(struct gather *g, int64_t id, double tf, float idf)
-{
-	const struct map_entry *e;
-
-	if (id <= 0 || (size_t)id >= g->row_count)
-		return;
-	e = &g->rows[id];
-	if (!e->file || (g->set && !set_has_chunk(g->set, g->s, id)))
-		return;
-	add(g, (size_t)id, idf * weight_of(g, e->terms, tf));
-}
-
-static bool keep_id(struct gather *g, int64_t id)
-{
-	if (!mem_grow(&g->ids, &g->id_cap, g->id_count + 1, sizeof(*g->ids)))
-		return false;
-	g->ids[g->id_count++] = id;
 	return true;
 }
 
-/* Reads one list; *count is how long it was. idf 0 only keeps it. */
-static int read_list(struct gather *g, const char *match, double tf, float idf,
-		     int64_t *count, struct remem_err *err)
+static int add_all(struct gather *g, const uint32_t *ids, size_t n, float tf,
+		   float idf, struct remem_err *err)
 {
-	sqlite3_stmt *st;
-	int rc = sq_get(g->s, S_POST_MATCH, &st, err);
-
-	*count = 0;
-	if (rc)
-		return rc;
-	sq_bind_text(st, 1, match);
-	while (*count <= g->budget && (rc = sq_step(g->s, st, err)) > 0) {
-		int64_t id = sqlite3_column_int64(st, 0);
-
-		++*count;
-		if (idf > 0) {
-			add_id(g, id, tf, idf);
-		} else if (!keep_id(g, id)) {
-			rc = fail_nomem(err);
-			break;
-		}
-	}
-	sqlite3_reset(st);
-	return rc < 0 ? rc : 0;
+	for (size_t i = 0; i < n; i++)
+		if (!add(g, ids[i], tf, idf))
+			return fail_nomem(err);
+	g->budget -= (int64_t)n;
+	return 0;
 }
 
-static void read_kept(struct gather *g, const struct store_term *t)
+static int ask(struct gather *g, const struct store_term *t, char tf,
+	       int64_t most, struct id_list *out, bool *classes,
+	       struct remem_err *err)
 {
-	const struct span *k = &g->kept[t - g->terms];
+	struct list_ask q = { LIST_POSTINGS, t->text, tf, t->prefix,
+			      (uint32_t)g->row_count,
+			      most > 0 ? (size_t)most : 0, classes };
 
-	for (size_t i = 0; i < k->count; i++)
-		add_id(g, g->ids[k->first + i], 1, t->idf * t->weight);
-	g->budget -= t->df;
+	return list_read(g->s, &q, out, err);
 }
 
 static int read_term(struct gather *g, const struct store_term *t,
 		     struct remem_err *err)
 {
-	static const struct { char byte; double tf; } class[] = {
-		{ '\0', 1 }, { '\002', 2 }, { '\004', 4 }
-	};
-	char match[MATCH_BYTES];
-	int64_t count = t->df;
+	struct span *k = &g->spans[t - g->terms];
+	float idf = t->idf * t->weight;
+	bool more = k->classes;
 	int rc;
 
-	if (t->prefix) {
-		read_kept(g, t);
-		return 0;
+	if (k->kept) {
+		rc = add_all(g, g->kept.ids + k->first, k->count, 1, idf, err);
+	} else {
+		rc = ask(g, t, '\0', g->budget, &g->list, &more, err);
+		if (!rc)
+			rc = add_all(g, g->list.ids, g->list.count, 1, idf,
+				     err);
 	}
-	for (size_t i = 0; i < ARRAY_LEN(class) && count > 0; i++) {
-		sq_match_text(match, sizeof(match), t->text, false,
-			      class[i].byte);
-		if ((rc = read_list(g, match, class[i].tf, t->idf * t->weight,
-				    &count, err)))
-			return rc;
-		g->budget -= count;
+	for (char tf = 2; !rc && more && tf <= 4; tf += 2) {
+		bool unused;
+
+		rc = ask(g, t, tf, g->budget, &g->list, &unused, err);
+		if (!rc)
+			rc = add_all(g, g->list.ids, g->list.count, tf, idf,
+				     err);
+		more = g->list.count > 0;
 	}
-	return 0;
+	return rc;
 }
 
 /* ---- document frequencies ---- */
 
-static int vocabulary(struct sq *s, struct remem_err *err)
+static int keep(struct gather *g, struct span *k, struct remem_err *err)
 {
-	int rc;
+	struct id_list *all = &g->kept;
 
-	if (s->has_terms)
+	if (g->list.count > KEPT_ROWS || all->count + g->list.count > KEPT_ALL)
 		return 0;
-	rc = sq_exec(s, "CREATE VIRTUAL TABLE IF NOT EXISTS temp.terms "
-		     "USING fts5vocab(main, postings, row);"
-		     "CREATE VIRTUAL TABLE IF NOT EXISTS temp.places "
-		     "USING fts5vocab(main, postings, instance)", err);
-	s->has_terms = !rc;
-	return rc;
+	if (!mem_grow(&all->ids, &all->cap, all->count + g->list.count,
+		      sizeof(*all->ids)))
+		return fail_nomem(err);
+	k->kept = true;
+	k->first = (uint32_t)all->count;
+	k->count = (uint32_t)g->list.count;
+	if (k->count)
+		memcpy(all->ids + all->count, g->list.ids,
+		       k->count * sizeof(*all->ids));
+	all->count += k->count;
+	return 0;
 }
 
-static int df_exact(struct sq *s, struct store_term *t, struct remem_err *err)
+static int count_term(struct gather *g, struct store_term *t,
+		      struct remem_err *err)
 {
-	sqlite3_stmt *st;
-	int rc = sq_get(s, S_VOCAB_DF, &st, err);
+	struct span *k = &g->spans[t - g->terms];
+	int64_t most = t->most ? t->most : t->prefix ? POSTINGS_MAX : INT64_MAX;
+	int rc = ask(g, t, '\0', most, &g->list, &k->classes, err);
 
 	if (rc)
 		return rc;
-	sq_bind_text(st, 1, t->text);
-	if ((rc = sq_step(s, st, err)) > 0) {
-		t->df = sqlite3_column_int64(st, 0);
-		sqlite3_reset(st);
-		rc = 0;
-	}
-	return rc;
+	t->df = (int64_t)g->list.count;
+	if (t->most && t->df > t->most)
+		t->df = t->most + 1;
+	return keep(g, k, err);
 }
 
-int sq_text_df(struct store *store, struct store_term *terms, int n,
-	       int64_t most, struct remem_err *err)
+static int fill_idf(struct gather *g, int n, int64_t chunks,
+		    struct remem_err *err)
 {
-	struct sq *s = sq_of(store);
-	sqlite3_stmt *st;
-	int rc = sq_op_begin(s, err);
-
-	if (rc)
-		return rc;
-	if (!(rc = vocabulary(s, err)))
-		rc = sq_get(s, S_VOCAB_MOST, &st, err);
-	for (int i = 0; rc >= 0 && i < n; i++) {
-		terms[i].df = 0;
-		sq_bind_text(st, 1, terms[i].text);
-		sqlite3_bind_int64(st, 2, most + 1);
-		if ((rc = sq_step(s, st, err)) > 0) {
-			terms[i].df = sqlite3_column_int64(st, 0);
-			sqlite3_reset(st);
-		}
-	}
-	sq_op_end(s);
-	return rc < 0 ? rc : 0;
-}
-
-static int df_of(struct gather *g, struct store_term *t, struct remem_err *err)
-{
-	struct span *k = &g->kept[t - g->terms];
-	char match[MATCH_BYTES];
-	int rc;
-
-	t->df = 0;
-	if (!t->text[0])
-		return 0;
-	if (!t->prefix)
-		return df_exact(g->s, t, err);
-	sq_match_text(match, sizeof(match), t->text, true, '\0');
-	k->first = g->id_count;
-	rc = read_list(g, match, 1, 0, &t->df, err);
-	k->count = g->id_count - k->first;
-	return rc;
-}
-
-static int fill_idf(struct gather *g, struct store_term *terms, int n,
-		    int64_t chunks, struct remem_err *err)
-{
-	int rc = vocabulary(g->s, err);
+	int rc = 0;
 
 	for (int i = 0; !rc && i < n; i++) {
-		struct store_term *t = &terms[i];
+		struct store_term *t = &g->terms[i];
 		double df;
 
-		if ((rc = df_of(g, t, err)))
+		if ((rc = count_term(g, t, err)))
 			break;
 		df = t->df < chunks ? (double)t->df : (double)chunks;
 		t->idf = (float)log(1 + ((double)chunks - df + 0.5) /
@@ -299,6 +272,12 @@ static struct ordered *order_terms(const struct store_term *terms, int n)
 	return o;
 }
 
+static bool counts(const struct store_term *t)
+{
+	return t->df > 0 && t->weight > 0 &&
+	       (!t->most || (t->df > 1 && t->df <= t->most));
+}
+
 static int read_all(struct gather *g, const struct ordered *o, int n, int k,
 		    int64_t chunks, struct remem_err *err)
 {
@@ -311,60 +290,79 @@ static int read_all(struct gather *g, const struct ordered *o, int n, int k,
 		const struct store_term *t = o[i].term;
 
 		if (!i || t->group != o[i - 1].term->group)
-			g->now++;
-		if (t->df == 0 || t->weight <= 0 ||
-		    (t->df > common && g->candidates >= k))
+			g->group++;
+		if (!counts(t) ||
+		    (t->df > common && g->at->held.count >= (size_t)k))
 			continue;
 		rc = read_term(g, t, err);
 	}
 	return rc;
 }
 
-static int take_best(const struct gather *g, struct store_scored *out, int k,
-		     int *count)
+static void take_best(const struct gather *g, struct store_scored *out, int k,
+		      int *count)
 {
+	const struct id_list *held = &g->at->held;
 	struct topk top;
 
 	topk_init(&top, out, k);
-	for (size_t i = 1; i < g->row_count; i++)
-		if (g->score[i] > 0)
-			topk_push(&top, (int64_t)i, g->score[i]);
+	for (size_t i = 0; i < held->count; i++)
+		topk_push(&top, held->ids[i],
+			  g->at->sums[held->ids[i]].score);
 	topk_finish(&top);
 	*count = top.count;
+}
+
+static int gathered_begin(struct gathered **out, struct sq *s, size_t rows,
+			  struct remem_err *err)
+{
+	struct gathered *g = s->gathered;
+
+	if (!g && !(g = s->gathered = mem_zalloc(sizeof(*g))))
+		return fail_nomem(err);
+	if (rows > g->cap || g->call == UINT32_MAX) {
+		mem_free(g->sums);
+		g->cap = 0;
+		if (!(g->sums = mem_zarray(rows + 1, sizeof(*g->sums))))
+			return fail_nomem(err);
+		g->cap = rows + 1;
+		g->call = 0;
+	}
+	g->call++;
+	g->held.count = 0;
+	*out = g;
 	return 0;
 }
 
-static int gather_init(struct gather *g, struct sq *s,
-		       const struct store_term *terms, int n,
-		       const struct store_set *set, struct remem_err *err)
+static int gather_init(struct gather *g, struct sq *s, struct store_term *terms,
+		       int n, const struct store_set *set,
+		       struct remem_err *err)
 {
+	double mean;
 	int rc;
 
-	if ((rc = map_load(s, err)) || (rc = sq_counts_load(s, err)))
+	if ((rc = map_load(s, err)) || (rc = sq_counts_load(s, err)) ||
+	    (rc = gathered_begin(&g->at, s, s->map.top, err)))
 		return rc;
 	g->s = s;
 	g->terms = terms;
-	g->kept = mem_zarray((size_t)n + 1, sizeof(*g->kept));
 	g->set = set;
 	g->rows = s->map.rows;
 	g->row_count = s->map.top;
 	g->budget = POSTINGS_MAX;
-	g->mean_terms = s->counts[C_CHUNKS] ?
-			(double)s->counts[C_CHUNK_TERMS] /
-			(double)s->counts[C_CHUNKS] : 0;
-	g->score = mem_zarray(g->row_count + 1, sizeof(*g->score));
-	g->best = mem_zarray(g->row_count + 1, sizeof(*g->best));
-	g->group = mem_zarray(g->row_count + 1, sizeof(*g->group));
-	return g->kept && g->score && g->best && g->group ? 0 : fail_nomem(err);
+	mean = s->counts[C_CHUNKS] ? (double)s->counts[C_CHUNK_TERMS] /
+				     (double)s->counts[C_CHUNKS] : 0;
+	g->k0 = mean > 0 ? 1.2f * 0.25f : 1.2f;
+	g->k1 = mean > 0 ? (float)(1.2 * 0.75 / mean) : 0;
+	g->spans = mem_zarray((size_t)n + 1, sizeof(*g->spans));
+	return g->spans ? 0 : fail_nomem(err);
 }
 
 static void gather_release(struct gather *g)
 {
-	mem_free(g->kept);
-	mem_free(g->ids);
-	mem_free(g->score);
-	mem_free(g->best);
-	mem_free(g->group);
+	mem_free(g->spans);
+	mem_free(g->kept.ids);
+	mem_free(g->list.ids);
 }
 
 int sq_text_pool(struct store *store, struct store_term *terms, int n,
@@ -383,14 +381,14 @@ int sq_text_pool(struct store *store, struct store_term *terms, int n,
 	if ((rc = gather_init(&g, s, terms, n, set, err)))
 		goto out;
 	chunks = s->counts[C_CHUNKS];
-	if ((rc = fill_idf(&g, terms, n, chunks, err)))
+	if ((rc = fill_idf(&g, n, chunks, err)))
 		goto out;
 	if (!(order = order_terms(terms, n))) {
 		rc = fail_nomem(err);
 		goto out;
 	}
 	if (!(rc = read_all(&g, order, n, k, chunks, err)))
-		rc = take_best(&g, out, k, count);
+		take_best(&g, out, k, count);
 out:
 	sq_op_end(s);
 	mem_free(order);

@@ -128,6 +128,9 @@ struct store_term {
 	bool prefix;
 	int group; /* terms of one group count once, by the stronger */
 	float weight; /* 1, less for stop words */
+	/* 0, or: a term in more chunks, or in one alone, counts for nothing;
+	 * df is then counted no further than most + 1. */
+	int64_t most;
 	int64_t df; /* out: chunks that hold it */
 	float idf; /* out: ln(1 + (N - df + .5) / (df + .5)) */
 };
@@ -274,9 +277,8 @@ struct store_ops {
 			 const struct store_set *set, int k,
 			 struct store_scored *out, int *count,
 			 struct remem_err *err);
-	/* Fills df of every term, counted no further than most + 1. */
-	int (*text_df)(struct store *s, struct store_term *terms, int n,
-		       int64_t most, struct remem_err *err);
+	/* Did the last text_pool() meet a term in this chunk? */
+	bool (*text_held)(struct store *s, int64_t chunk);
 	/*
 	 * Files whose name, path, title or aliases hold the terms: share of
 	 * the terms' idf covered by the name, best first.
