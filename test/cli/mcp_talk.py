@@ -595,6 +595,10 @@ def case_add():
                             triggers="数据库, postgres"))["duplicate"], True)
     hit = structured(s.tool("memory_search", query="我们选了哪个数据库"))["results"][0]
     assert "PostgreSQL 16" in hit["snippet"]
+    full = Server("--tools", "full", version=LEGACY[-1])
+    log = full.tool("memory_log", trace=done["path"], limit=5)["content"][0]["text"]
+    assert '"actor":"mcp"' in log and done["path"] in log, log
+    full.end()
     check(structured(s.tool("memory_add", content="Prefers tea", target="USER"))["path"], "USER.md")
     check(structured(s.tool("memory_add", content="Zoe leads Atlas", target="memory/people.md"))["path"], "memory/people.md")
     for arguments in ({"content": ""}, {"content": "x" * 20001}, {"content": "x", "importance": 11}, {"content": "x", "target": "../x.md"},
