@@ -24,6 +24,37 @@ static void put_settings(struct json *j, const struct remem *r)
 	json_end(j);
 }
 
+static void put_table_bytes(struct json *j, const char *key, int64_t bytes,
+			    bool known)
+{
+	json_key(j, key);
+	if (known)
+		json_put_int(j, bytes);
+	else
+		json_put_null(j);
+}
+
+/* Where the bytes of the index are; without an index all are 0. */
+static void put_parts(struct json *j, const struct survey *s)
+{
+	struct store_sizes z = { .by_table = true };
+
+	if (s->have_index && s->r->ops->sizes(s->r->store, &z, NULL))
+		z = (struct store_sizes){ .by_table = false };
+	json_key(j, "parts");
+	json_obj(j);
+	put_table_bytes(j, "chunks", z.chunks, z.by_table);
+	put_table_bytes(j, "postings", z.postings, z.by_table);
+	put_table_bytes(j, "passages", z.passages, z.by_table);
+	put_table_bytes(j, "keys", z.keys, z.by_table);
+	put_table_bytes(j, "other", z.other, z.by_table);
+	json_kint(j, "free", z.free);
+	json_kint(j, "log", z.wal);
+	json_kint(j, "vectors", z.vectors);
+	json_kint(j, "cache", z.cache);
+	json_end(j);
+}
+
 static void put_index(struct json *j, const struct survey *s)
 {
 	const struct store_info *i = &s->info;
@@ -46,6 +77,7 @@ static void put_index(struct json *j, const struct survey *s)
 	json_kint(j, "textBytes", i->text_bytes);
 	json_kint(j, "databaseBytes", i->bytes_database);
 	json_kint(j, "vectorBytes", i->bytes_vectors);
+	put_parts(j, s);
 	json_end(j);
 }
 

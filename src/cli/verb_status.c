@@ -31,6 +31,24 @@ static void put_index(yyjson_val *root)
 	       cli_size(num(s, "vectorBytes")));
 }
 
+/* The parts that are not empty, in one line. */
+static void put_parts(yyjson_val *root)
+{
+	yyjson_val *s = yyjson_obj_get(root, "sizes"), *key, *v;
+	const char *before = "parts      ";
+	size_t i, n;
+
+	yyjson_obj_foreach(yyjson_obj_get(s, "parts"), i, n, key, v) {
+		if (!yyjson_get_sint(v))
+			continue;
+		printf("%s%s %s", before, yyjson_get_str(key),
+		       cli_size(yyjson_get_sint(v)));
+		before = ", ";
+	}
+	if (*before == ',')
+		putchar('\n');
+}
+
 static void put_vectors(yyjson_val *root)
 {
 	yyjson_val *v = yyjson_obj_get(root, "vectors");
@@ -118,6 +136,7 @@ static int show(struct cli *c, void *root)
 		printf(" (agent %s)", json_str(root, "agent", ""));
 	putchar('\n');
 	put_index(root);
+	put_parts(root);
 	put_vectors(root);
 	put_settings(root);
 	put_list(root, "skipped", "path", "reason");

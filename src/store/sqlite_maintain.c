@@ -72,6 +72,8 @@ int sq_publish(struct store *st, struct remem_err *err)
 
 /* ---- the database ---- */
 
+#define FREE_MIN 16 /* pages; fewer are not worth a write */
+
 static int pragma_int(struct sq *s, const char *sql, int64_t *out,
 		      struct remem_err *err)
 {
@@ -86,7 +88,8 @@ static int pragma_int(struct sq *s, const char *sql, int64_t *out,
 	return 0;
 }
 
-/* A quarter of free pages is room to work in; more is given back. */
+/* A quarter of free pages is room to work in; more is given back. After a bulk
+ * nothing is kept for a next one. */
 static int shrink(struct sq *s, bool bulk, struct remem_err *err)
 {
 	int64_t pages, free_pages, spare;
@@ -95,30 +98,34 @@ static int shrink(struct sq *s, bool bulk, struct remem_err *err)
 	if ((rc = pragma_int(s, "PRAGMA page_count", &pages, err)) ||
 	    (rc = pragma_int(s, "PRAGMA freelist_count", &free_pages, err)))
 		return rc;
-	spare = bulk ? 64 : pages / 4;
-	if (free_pages < 64 || free_pages < spare)
+	spare = bulk ? pages / 16 : pages / 4;
+	if (free_pages < FREE_MIN || free_pages < spare)
 		return 0;
 	return sq_exec(s, "PRAGMA incremental_vacuum", err);
 }
 
 /* A search asks every segment of the postings for every term: after a bulk of
- * chunks all become one, which saves it half its time. Otherwise a few pages of
- * the small ones are merged, in 2 ms at most. */
+ * chunks all become one, which saves it half its time, and what was removed
+ * leaves the table. Otherwise a few pages of the small ones are merged, in 2 ms
+ * at most. A bulk is this many chunks put or removed, or a quarter of all. */
 #define BULK_CHUNKS 1000
+#define BULK_LEAST 32
 #define MERGE "INSERT INTO postings(postings, rank) VALUES('merge', 16)"
 #define OPTIMIZE "INSERT INTO postings(postings) VALUES('optimize')"
 
 #define WAL_LARGE (4 << 20) /* bytes: cut before the next run */
 
-static int merge_postings(struct sq *s, struct remem_err *err)
+static bool is_bulk(const struct sq *s)
 {
-	return sq_exec(s, s->chunks_put >= BULK_CHUNKS ? OPTIMIZE : MERGE, err);
+	return s->chunks_moved >= BULK_CHUNKS ||
+	       (s->chunks_moved >= BULK_LEAST &&
+		s->chunks_moved >= s->counts[C_CHUNKS] / 4);
 }
 
 int sq_maintain(struct store *st, int64_t cache_entries, struct remem_err *err)
 {
 	struct sq *s = sq_of(st);
-	bool bulk = s->chunks_put >= BULK_CHUNKS;
+	bool bulk;
 	int rc;
 
 	if (s->mode == STORE_READ || s->in_write)
@@ -126,14 +133,15 @@ int sq_maintain(struct store *st, int64_t cache_entries, struct remem_err *err)
 			    "the index is not open for maintenance");
 	if ((rc = sq_begin(st, err)))
 		return rc;
+	bulk = is_bulk(s);
 	if ((rc = vectors_maintain(s, cache_entries, err)) ||
-	    (rc = merge_postings(s, err))) {
+	    (rc = sq_exec(s, bulk ? OPTIMIZE : MERGE, err))) {
 		sq_rollback(st);
 		return rc;
 	}
 	if ((rc = sq_commit(st, err)))
 		return rc;
-	s->chunks_put = 0;
+	s->chunks_moved = 0;
 	vectors_swept(s);
 	if ((rc = shrink(s, bulk, err)))
 		return rc;

@@ -280,7 +280,7 @@ static int insert_chunk(struct put *p, int i, struct remem_err *err)
 		return rc;
 	sq_count(p->s, C_TEXT_BYTES, (int64_t)(c->end - c->start));
 	sq_count(p->s, C_PASSAGES, c->passage_count);
-	p->s->chunks_put++;
+	p->s->chunks_moved++;
 	p->now_post[i].id = o->id;
 	/* Takes the id; its length comes with its posting. */
 	rc = map_set(p->s, o->id, &e, err);

@@ -145,6 +145,7 @@ static int remove_rows(struct put *p, const struct old_chunk *c,
 	if ((rc = sq_run(p->s, st, err)))
 		return rc;
 	sq_count(p->s, C_PASSAGES, -c->passage_count);
+	p->s->chunks_moved++;
 	return map_set(p->s, c->id, &none, err);
 }
 

@@ -378,6 +378,7 @@ const struct store_ops store_backend_sqlite = {
 	.open = sq_open,
 	.close = sq_close,
 	.info = sq_info,
+	.sizes = sq_sizes,
 	.publish = sq_publish,
 	.maintain = sq_maintain,
 	.check = sq_check,

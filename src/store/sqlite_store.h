@@ -111,7 +111,7 @@ struct sq {
 	int64_t data_version; /* that the caches were filled at */
 	int64_t counts[C_COUNT];
 	bool counts_loaded, counts_dirty;
-	int64_t chunks_put; /* since the last maintain */
+	int64_t chunks_moved; /* put or removed since the last maintain */
 	int64_t next_passage, next_file; /* 0: not looked up in this write */
 	struct chunk_map map;
 	struct fp *fps;
@@ -178,6 +178,9 @@ void sq_count(struct sq *s, enum count_id id, int64_t by);
 int sq_info(struct store *st, struct store_info *out, struct remem_err *err);
 /* The made tables and first rows of a new database. */
 int sq_schema_make(struct sq *s, struct remem_err *err);
+
+/* ---- sqlite_sizes.c */
+int sq_sizes(struct store *st, struct store_sizes *out, struct remem_err *err);
 
 /* ---- sqlite_gen.c: folders of generations, the pointer to the current */
 int gen_current(const char *dir, int64_t *out, struct remem_err *err);

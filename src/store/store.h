@@ -105,6 +105,19 @@ struct store_info {
 	int64_t refused; /* passages the provider could not take */
 };
 
+struct store_sizes { /* in bytes */
+	bool by_table; /* false: this SQLite cannot tell; the first five are 0 */
+	int64_t chunks; /* their text and lines */
+	int64_t postings; /* with those of names */
+	int64_t passages;
+	int64_t keys; /* of vectors */
+	int64_t other;
+	int64_t free; /* to be used again */
+	int64_t wal;
+	int64_t vectors; /* in use */
+	int64_t cache; /* vectors that no passage uses now */
+};
+
 /* What a filter lets pass; fields that are 0, NULL or DATE_NONE do not count.
  * Compiled once, it acts inside the pools, before any cut. */
 struct store_filter {
@@ -161,6 +174,9 @@ struct store_ops {
 	void (*close)(struct store *s);
 	int (*info)(struct store *s, struct store_info *out,
 		    struct remem_err *err);
+	/* Where the bytes are. Reads every page of the database. */
+	int (*sizes)(struct store *s, struct store_sizes *out,
+		     struct remem_err *err);
 	/* STORE_REBUILD: verifies the new generation, makes it current. */
 	int (*publish)(struct store *s, struct remem_err *err);
 	/* Gives space back, renews norms, drops old cache rows and leftovers of

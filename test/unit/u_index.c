@@ -942,3 +942,60 @@ static void test_index__survives_each_failed_allocation(void **state)
 	assert_true(x.r.complete);
 	teardown();
 }
+
+static int64_t index_bytes(void)
+{
+	struct store *s = ix_open(&x);
+	struct store_info i;
+
+	assert_int_equal(s->ops->info(s, &i, &x.err), 0);
+	s->ops->close(s);
+	return i.bytes_database;
+}
+
+static void put_many(int from, int to, bool there)
+{
+	char path[64], text[2048];
+
+	for (int i = from; i < to; i++) {
+		size_t n = 0;
+
+		snprintf(path, sizeof(path), "memory/n%04d.md", i);
+		for (int k = 0; k < 20; k++)
+			n += (size_t)snprintf(text + n, sizeof(text) - n,
+					      "- line%d of note%d says 数据%d "
+					      "and value%d\n", k, i, i * k % 97,
+					      i * 31 + k * 7);
+		if (there)
+			ws_put(&x.ws, path, text);
+		else
+			ws_remove(&x.ws, path);
+	}
+}
+
+static void test_index__half_of_the_notes_gone_it_shrinks(void **state)
+{
+	struct store_sizes z;
+	struct store *s;
+	int64_t before;
+
+	(void)state;
+	setup();
+	put_many(0, 600, true);
+	ix_run(&x);
+	before = index_bytes();
+	put_many(0, 300, false);
+	ix_run(&x);
+	assert_int_equal(x.r.removed, 300);
+	if (index_bytes() * 3 > before * 2)
+		fail_msg("%lld of %lld", (long long)index_bytes(),
+			 (long long)before);
+	s = ix_open(&x);
+	assert_int_equal(s->ops->sizes(s, &z, &x.err), 0);
+	if (z.by_table)
+		assert_in_range(z.chunks + z.postings + z.passages + z.keys +
+				z.other + z.free, index_bytes() * 9 / 10,
+				index_bytes() * 11 / 10);
+	s->ops->close(s);
+	teardown();
+}
