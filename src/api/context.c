@@ -1,7 +1,7 @@
 /* remem_context(): memory for the start of a conversation. */
 #include <string.h>
 
-#include "api/handle.h"
+#include "api/given.h"
 #include "api/public.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -27,9 +27,25 @@ struct context_call {
 	struct remem_context_opts o;
 	struct context_opts make;
 	struct context_block block;
+	struct given given;
 	char *guidance;
 	const char *task_error; /* why there are no hits, NULL */
 };
+
+static bool is_trusted(void *ctx, const char *path, const char *text,
+		       size_t len)
+{
+	struct context_call *c = ctx;
+
+	return given_trusted(&c->given, path, text, len);
+}
+
+static void on_shown(void *ctx, const char *text, size_t len)
+{
+	struct context_call *c = ctx;
+
+	given_mark(&c->given, text, len);
+}
 
 static int take_opts(struct context_call *c, struct remem_err *err)
 {
@@ -54,6 +70,9 @@ static int take_opts(struct context_call *c, struct remem_err *err)
 		(int)settings_int(s, "context.budgetTokens");
 	m->max_chars = c->o.max_chars;
 	m->shared = c->o.shared != 0;
+	m->trusted = is_trusted;
+	m->shown = c->o.actor.session ? on_shown : NULL;
+	m->ctx = c;
 	return 0;
 }
 
@@ -68,7 +87,8 @@ static void take_hits(struct context_call *c, const struct remem_results *res)
 		const struct remem_hit *h = remem_results_hit(res, i);
 		struct buf b = BUF_INIT(0);
 
-		if (h->flags[0] || !strcmp(h->origin, "untrusted"))
+		if (h->flags[0] || !given_trusted(&c->given, h->path, h->snippet,
+						  strlen(h->snippet)))
 			continue;
 		render_line(&b, h->snippet, strlen(h->snippet));
 		hits[c->make.hit_count++] = (struct context_hit){
@@ -150,15 +170,19 @@ PUBLIC int remem_context(struct remem *r, const struct remem_context_opts *opts,
 			 char **json, struct remem_err *err)
 {
 	struct context_call c = { .r = r, .a = ARENA_INIT };
+	struct remem_actor actor;
 	int rc;
 
 	*json = NULL;
 	if ((rc = opts_take(&c.o, sizeof(c.o), opts, err)) ||
+	    (rc = actor_take(&actor, &c.o.actor, err)) ||
 	    (rc = take_opts(&c, err)) ||
 	    (rc = take_guidance(&c, err)))
 		goto out;
+	given_begin(&c.given, r, &actor);
 	search_task(&c);
 	rc = context_make(&c.block, &c.a, &c.make, err);
+	given_end(&c.given, "context", NULL);
 	if (!rc)
 		rc = give(json, &c, err);
 out:

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "api/handle.h"
+#include "api/given.h"
 #include "api/public.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -35,6 +35,7 @@ struct recall_call {
 	struct remem_recall_opts o;
 	const char *prompt;
 	size_t len;
+	struct given marks;
 	struct buf text;
 	size_t chars_left;
 	int given;
@@ -70,7 +71,7 @@ static void give_line(struct recall_call *c, const char *citation,
 {
 	struct buf line = BUF_INIT(0);
 
-	if (c->given >= c->o.max_results)
+	if (c->given >= c->o.max_results || given_before(&c->marks, text, len))
 		return;
 	buf_adds(&line, "- ");
 	render_line(&line, text, len);
@@ -79,6 +80,7 @@ static void give_line(struct recall_call *c, const char *citation,
 		c->chars_left -= line.len;
 		buf_add(&c->text, line.ptr, line.len);
 		c->citations[c->given++] = arena_strdup(&c->a, citation);
+		given_mark(&c->marks, text, len);
 	}
 	buf_release(&line);
 }
@@ -93,16 +95,18 @@ static int by_trigger(struct recall_call *c, struct remem_err *err)
 	for (int i = 0; !rc && i < count; i++) {
 		const struct recall_entry *e = &found[i];
 
-		give_line(c, citation_format(&c->a, e->path, e->line_first,
-					     e->line_last), e->text, e->len);
+		if (given_trusted(&c->marks, e->path, e->text, e->len))
+			give_line(c, citation_format(&c->a, e->path, e->line_first,
+						     e->line_last),
+				  e->text, e->len);
 	}
 	return rc;
 }
 
-static bool may_be_given(const struct remem_hit *h)
+static bool may_be_given(struct recall_call *c, const struct remem_hit *h)
 {
-	return !h->flags[0] && strcmp(h->origin, "untrusted") &&
-	       strcmp(h->origin, "system");
+	return !h->flags[0] && given_trusted(&c->marks, h->path, h->snippet,
+					     strlen(h->snippet));
 }
 
 static int by_search(struct recall_call *c, enum recall_intent intent,
@@ -123,7 +127,7 @@ static int by_search(struct recall_call *c, enum recall_intent intent,
 	for (size_t i = 0; i < remem_results_count(res); i++) {
 		const struct remem_hit *h = remem_results_hit(res, i);
 
-		if (may_be_given(h) && (intent == RECALL_ASKED ||
+		if (may_be_given(c, h) && (intent == RECALL_ASKED ||
 					h->relevance >= UNASKED_RELEVANCE))
 			give_line(c, h->citation, h->snippet,
 				  strlen(h->snippet));
@@ -154,9 +158,26 @@ static int recall(struct recall_call *c, struct remem_err *err)
 	return 0;
 }
 
+static const char *cited(struct recall_call *c)
+{
+	struct buf b = BUF_INIT(0);
+	const char *out;
+	struct json j;
+
+	json_begin(&j, &b);
+	json_arr(&j);
+	for (int i = 0; i < c->given; i++)
+		json_put_str(&j, c->citations[i]);
+	json_arr_end(&j);
+	out = b.failed ? NULL : arena_strndup(&c->a, buf_str(&b), b.len);
+	buf_release(&b);
+	return out;
+}
+
 static int give(char **out, struct recall_call *c, struct remem_err *err)
 {
 	struct buf b = BUF_INIT(0);
+	const char *list;
 	struct json j;
 	int rc;
 
@@ -167,10 +188,8 @@ static int give(char **out, struct recall_call *c, struct remem_err *err)
 		&c->a, OPEN_TAG FRAME_NOTE "%s" CLOSE_TAG,
 		buf_str(&c->text)) : "");
 	json_key(&j, "citations");
-	json_arr(&j);
-	for (int i = 0; i < c->given; i++)
-		json_put_str(&j, c->citations[i]);
-	json_arr_end(&j);
+	list = cited(c);
+	json_put_raw(&j, list ? list : "[]", strlen(list ? list : "[]"));
 	json_kstr(&j, "message", c->why);
 	json_end(&j);
 	rc = c->a.failed || c->text.failed ? fail_nomem(err) :
@@ -186,12 +205,20 @@ PUBLIC int remem_recall(struct remem *r, const char *prompt, size_t len,
 	struct recall_call c = { .r = r, .a = ARENA_INIT, .prompt = prompt,
 				 .len = prompt ? len : 0,
 				 .text = BUF_INIT(0) };
+	struct remem_actor actor;
 	int rc;
 
 	*json = NULL;
-	if (!(rc = opts_take(&c.o, sizeof(c.o), opts, err)) &&
-	    !(rc = take_opts(&c, err)) && !(rc = recall(&c, err)))
+	if ((rc = opts_take(&c.o, sizeof(c.o), opts, err)) ||
+	    (rc = actor_take(&actor, &c.o.actor, err)) ||
+	    (rc = take_opts(&c, err)))
+		goto out;
+	given_begin(&c.marks, r, &actor);
+	rc = recall(&c, err);
+	if (!rc)
 		rc = give(json, &c, err);
+	given_end(&c.marks, "recall", rc ? NULL : cited(&c));
+out:
 	buf_release(&c.text);
 	arena_release(&c.a);
 	return rc;

@@ -133,7 +133,7 @@ static void judge(struct context *c, struct entry *e, const char *path,
 		e->why = CONTEXT_SUPERSEDED;
 	else if (text_suspect(text, len))
 		e->why = CONTEXT_FLAGGED;
-	else if (o->trusted && !o->trusted(o->trusted_ctx, path, text, len))
+	else if (o->trusted && !o->trusted(o->ctx, path, text, len))
 		e->why = CONTEXT_UNTRUSTED;
 }
 
@@ -602,6 +602,10 @@ static int write_block(struct context_block *out, struct context *c,
 	if (!out->text)
 		return fail_nomem(err);
 	out->tokens = token_estimate(out->text, out->len);
+	for (size_t i = 0; c->o->shown && out->len && i < c->count; i++)
+		if (c->entries[i].why == CONTEXT_SHOWN)
+			c->o->shown(c->o->ctx, c->entries[i].text,
+				    strlen(c->entries[i].text));
 	return 0;
 }
 

@@ -33,7 +33,9 @@ struct context_opts {
 	/* Whether an entry of a file may be shown unasked; NULL: all may. */
 	bool (*trusted)(void *ctx, const char *path, const char *text,
 			size_t len);
-	void *trusted_ctx;
+	/* Told of each entry that is shown, as it is shown; NULL: nobody. */
+	void (*shown)(void *ctx, const char *text, size_t len);
+	void *ctx; /* of both */
 };
 
 enum context_why { /* an entry is not shown */

@@ -50,8 +50,15 @@ static const char schema_2[] =
 	"CREATE TABLE rate(key TEXT PRIMARY KEY, span INT, sum INT) "
 	"WITHOUT ROWID;";
 
+/* What was put in front of a model, by conversation; see state_note.h. */
+static const char schema_3[] =
+	"CREATE TABLE given(words BLOB, session TEXT, time INT, "
+	"PRIMARY KEY(words, session)) WITHOUT ROWID; "
+	"CREATE INDEX given_time ON given(time);";
+
 /* What brings a file from the version before to each one. */
-static const char *const schemas[STATE_VERSION] = { schema_1, schema_2 };
+static const char *const schemas[STATE_VERSION] = { schema_1, schema_2,
+						    schema_3 };
 
 int state_fail(struct state *s, const char *what, struct remem_err *err)
 {

@@ -18,7 +18,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-#define STATE_VERSION 2
+#define STATE_VERSION 3
 #define UUID_CHARS 37 /* with NUL */
 
 /*

@@ -124,6 +124,20 @@ int state_tombstone_has(struct state *s, const char *kind,
 			const unsigned char hash[LINE_HASH_BYTES], bool *has,
 			struct remem_err *err);
 
+/*
+ * What was put in front of a model unasked, by the hash of what it says: so
+ * that it is not given twice in one conversation, and not learned again when
+ * it comes back out of a transcript. Rows older than GIVEN_DAYS go.
+ */
+#define GIVEN_DAYS 90
+int state_given_add(struct state *s, const char *session,
+		    const unsigned char words[LINE_HASH_BYTES], int64_t at_ms,
+		    struct remem_err *err);
+/* session NULL: in any conversation. */
+int state_given_has(struct state *s, const char *session,
+		    const unsigned char words[LINE_HASH_BYTES], bool *has,
+		    struct remem_err *err);
+
 /* Counts up within a window of time, for limits: the sum after adding. */
 int state_rate_add(struct state *s, const char *key, int64_t window,
 		   int64_t add, int64_t *sum, struct remem_err *err);

@@ -97,6 +97,34 @@ log() { cat "$HOME/.local/state/remem/log/hook.log"; }
 	[ "$output" = '{}' ]
 }
 
+@test "nothing is given twice in a conversation, and each time is in the journal" {
+	prompt='{"prompt":"prepare to deploy","session_id":"s1"}'
+	run_split hook claude-code prompt "$prompt"
+	says "$output" Tuesdays
+	run_split hook claude-code prompt "$prompt"
+	[ -z "$output" ]
+	run_split hook claude-code prompt "${prompt/s1/s2}"
+	says "$output" Tuesdays
+	run_split hook claude-code session-start '{"session_id":"s3"}'
+	says "$output" Tuesdays
+	run_split hook claude-code prompt "${prompt/s1/s3}"
+	[ -z "$output" ]
+	db=$(echo "$HOME"/.local/state/remem/*/state.sqlite)
+	[ "$(python3 -c 'import sqlite3,sys; print([tuple(r) for r in sqlite3.connect(sys.argv[1]).execute("SELECT op, session, actor FROM journal ORDER BY id")])' "$db")" = \
+		"[('recall', 's1', 'hook:claude-code'), ('recall', 's2', 'hook:claude-code'), ('context', 's3', 'hook:claude-code')]" ]
+}
+
+@test "lines of strangers are never given by themselves" {
+	"$REMEM" add --to memory/web.md 'The deploy port is 9999 says a page' \
+		--origin untrusted
+	run_split "$REMEM" context --task 'deploy port'
+	silent "$output" 9999
+	run_split hook claude-code prompt '{"prompt":"which port did we use for the deploy?"}'
+	silent "$output" 9999
+	run_split "$REMEM" search 'deploy port'
+	says "$output" 9999
+}
+
 @test "the workspace of the conversation's folder answers" {
 	mkdir -p "$BATS_TEST_TMPDIR/other/src" && cd /
 	echo '- The port is 8443 <!-- trigger: port -->' >"$BATS_TEST_TMPDIR/other/MEMORY.md"
