@@ -60,4 +60,19 @@ int host_setup(const struct setup_opts *o, char **json, struct remem_err *err);
 /* All hosts, whether they are set up, and where. */
 int host_list(const struct setup_opts *o, char **json, struct remem_err *err);
 
+struct import_opts {
+	const char *format; /* "openclaw", "claude-code", … */
+	const char *path; /* file or folder, NULL: where it usually is */
+	struct remem_open_opts open;
+	bool dry_run;
+};
+
+/*
+ * Takes over settings or folders of another program into the user's settings.
+ * *json (doc/schema.md, "import") says what was set and what was not taken,
+ * with the reason. The caller frees it.
+ */
+int host_import(const struct import_opts *o, char **json,
+		struct remem_err *err);
+
 #endif

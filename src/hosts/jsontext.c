@@ -2,9 +2,9 @@
 #define _GNU_SOURCE /* memmem */
 #include "hosts/jsontext.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/utf8.h"
 
 enum kind { KIND_OBJECT, KIND_ARRAY, KIND_OTHER };
@@ -294,6 +294,95 @@ int jsontext_count(const struct jsontext *t, const char *const *path)
 	const struct node *n = walk(t, path);
 
 	return n && n->kind != KIND_OTHER ? n->count : -1;
+}
+
+/* ---- plain JSON ------------------------------------------------------- */
+
+/* A quoted string as JSON has it: double quotes, no escapes of its own. */
+static void plain_string(struct buf *b, const char *s, size_t len)
+{
+	buf_addc(b, '"');
+	for (size_t i = 0; i < len; i++) {
+		char c = s[i];
+
+		if (c == '\\' && i + 1 < len) {
+			c = s[++i];
+			if (c == '\n' || c == '\r')
+				i += c == '\r' && i + 1 < len && s[i + 1] == '\n';
+			else if (c == 'x' && i + 2 < len)
+				buf_addf(b, "\\u00%.2s", s + i + 1), i += 2;
+			else if (c == 'v' || c == '0')
+				buf_adds(b, c == 'v' ? "\\u000b" : "\\u0000");
+			else if (strchr("\"\\/bfnrtu", c))
+				buf_addf(b, "\\%c", c);
+			else
+				buf_addc(b, c);
+		} else if (c == '"') {
+			buf_adds(b, "\\\"");
+		} else {
+			buf_addc(b, c);
+		}
+	}
+	buf_addc(b, '"');
+}
+
+/* Numbers as JSON5 has them; what JSON cannot say is null. */
+static void plain_word(struct buf *b, const char *s, size_t len)
+{
+	if (len && s[0] == '+') {
+		s++;
+		len--;
+	}
+	if (len > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
+		buf_addf(b, "%llu", strtoull(s, NULL, 16));
+	} else if (len && (s[0] == '.' || (s[0] >= '0' && s[0] <= '9') ||
+			   (s[0] == '-' && len > 1 && s[1] != 'I'))) {
+		bool minus = s[0] == '-';
+
+		if (minus)
+			buf_addc(b, '-');
+		if (s[minus] == '.')
+			buf_addc(b, '0');
+		buf_add(b, s + minus, len - minus);
+		if (s[len - 1] == '.')
+			buf_addc(b, '0');
+	} else if ((len == 4 && !memcmp(s, "true", 4)) ||
+		   (len == 5 && !memcmp(s, "false", 5))) {
+		buf_add(b, s, len);
+	} else {
+		buf_adds(b, "null");
+	}
+}
+
+static void plain(struct buf *b, const struct jsontext *t,
+		  const struct node *n)
+{
+	const char *s = t->s + n->start;
+	size_t len = n->end - n->start;
+
+	if (n->kind == KIND_OTHER) {
+		if (len && (s[0] == '"' || s[0] == '\''))
+			plain_string(b, s + 1, len - 2);
+		else
+			plain_word(b, s, len);
+		return;
+	}
+	buf_addc(b, n->kind == KIND_OBJECT ? '{' : '[');
+	for (const struct node *c = n->first; c; c = c->next) {
+		if (c != n->first)
+			buf_addc(b, ',');
+		if (c->name) {
+			plain_string(b, c->name, strlen(c->name));
+			buf_addc(b, ':');
+		}
+		plain(b, t, c);
+	}
+	buf_addc(b, n->kind == KIND_OBJECT ? '}' : ']');
+}
+
+void jsontext_plain(struct buf *out, const struct jsontext *t)
+{
+	plain(out, t, t->root);
 }
 
 /* ---- changing --------------------------------------------------------- */

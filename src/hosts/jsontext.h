@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 
 #define JSONTEXT_MAX_BYTES (16u << 20) /* of a settings file */
@@ -29,6 +30,9 @@ bool jsontext_get(const struct jsontext *t, const char *const *path,
 /* The same for the first element of the array at path that contains part. */
 bool jsontext_find(const struct jsontext *t, const char *const *path,
 		   const char *part, const char **value, size_t *len);
+
+/* The whole as plain JSON, for a reader that knows no JSON5. */
+void jsontext_plain(struct buf *out, const struct jsontext *t);
 
 struct jsontext_edit {
 	size_t at, remove; /* bytes of the old text that go */

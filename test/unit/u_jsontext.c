@@ -192,3 +192,22 @@ static void test_jsontext__what_is_no_settings_file_is_refused(void **state)
 				 REMEM_EFORMAT);
 	}
 }
+
+static void test_jsontext__json5_becomes_plain(void **state)
+{
+	struct jsontext *t = read_text(
+		"// c\n{a: 'x \"y\" \\'z\\' \\x41', \"b\": [+1, .5, 0xFF, 5.,\n"
+		"-.5, true, null, NaN,], $c_1: {},\n'd': 'l\\\nm',}");
+	struct buf b = BUF_INIT(0);
+	yyjson_doc *doc;
+
+	(void)state;
+	jsontext_plain(&b, t);
+	assert_string_equal(buf_str(&b),
+		"{\"a\":\"x \\\"y\\\" 'z' \\u0041\",\"b\":[1,0.5,255,5.0,-0.5,"
+		"true,null,null],\"$c_1\":{},\"d\":\"lm\"}");
+	assert_int_equal(json_read(&doc, buf_str(&b), b.len, false, "x", NULL),
+			 0);
+	yyjson_doc_free(doc);
+	buf_release(&b);
+}
