@@ -196,8 +196,8 @@ struct remem_search_opts {
 	const char *tag;
 	const char *origin;
 	const char *project;
-	/* While changed files are indexed first. A result other than 0 ends
-	 * the search: REMEM_ECANCELLED. */
+	/* While changed files are indexed first and a remote model is waited
+	 * for. A result other than 0 ends the search: REMEM_ECANCELLED. */
 	remem_progress_fn progress;
 	void *progress_ctx;
 };

@@ -171,15 +171,30 @@ static void degrade(struct search_answer *a, const char *reason,
 	a->degraded_action = action;
 }
 
+static bool is_cancelled(void *ctx)
+{
+	const struct remem_search_opts *o = ctx;
+
+	return o->progress(o->progress_ctx, "query", 0, 0, 0, -1) != 0;
+}
+
 static int run_once(struct search *s, struct remem_err *err)
 {
 	struct arena *a = &s->res->a;
 	struct remem *r = s->r;
+	struct embedder *e = NULL;
+	int rc;
 
 	if (s->run.mode != REMEM_MODE_TEXT)
-		s->run.embedder = handle_embedder(r, &s->off);
-	return search_run(&s->res->answer, a, r->store, s->query, s->len,
-			  &s->run, err);
+		e = handle_embedder(r, &s->off);
+	s->run.embedder = e;
+	if (e && s->o->progress)
+		embedder_on_cancel(e, is_cancelled, (void *)(uintptr_t)s->o);
+	rc = search_run(&s->res->answer, a, r->store, s->query, s->len,
+			&s->run, err);
+	if (e)
+		embedder_on_cancel(e, NULL, NULL);
+	return rc;
 }
 
 /* A damaged index is built anew once; the question is then asked again. */

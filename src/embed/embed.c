@@ -357,6 +357,13 @@ static size_t query_tokens(const struct embedder *e)
 	return max && max < QUERY_TOKENS ? max : QUERY_TOKENS;
 }
 
+void embedder_on_cancel(struct embedder *e, bool (*cancel)(void *ctx),
+			void *ctx)
+{
+	e->cancel = cancel;
+	e->cancel_ctx = ctx;
+}
+
 int embedder_query(struct embedder *e, const char *text, size_t len,
 		   int deadline_ms, float **out, int *dims,
 		   struct remem_err *err)
@@ -365,7 +372,8 @@ int embedder_query(struct embedder *e, const char *text, size_t len,
 	int whole = deadline_ms > 0 && deadline_ms < timeout ? deadline_ms :
 							       timeout;
 	struct ask ask = { .kind = EMBED_QUERY, .text = text,
-			   .timeout_ms = whole, .tries = RETRY_TRIES };
+			   .timeout_ms = whole, .tries = RETRY_TRIES,
+			   .cancel = e->cancel, .ctx = e->cancel_ctx };
 
 	*out = NULL;
 	*dims = 0;

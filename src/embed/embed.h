@@ -104,6 +104,11 @@ int embedder_query(struct embedder *e, const char *text, size_t len,
 		   int deadline_ms, float **out, int *dims,
 		   struct remem_err *err);
 
+/* From now on queries end with REMEM_ECANCELLED when cancel, asked about ten
+ * times a second while a remote provider is waited for, is true. NULL: never. */
+void embedder_on_cancel(struct embedder *e, bool (*cancel)(void *ctx),
+			void *ctx);
+
 struct embed_item {
 	const char *text; /* with heading, without prefix */
 	size_t len;

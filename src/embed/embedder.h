@@ -19,6 +19,8 @@ struct embedder {
 	char off[512]; /* why there are no vectors; "" if there are */
 	char off_action[256];
 	const char **secrets; /* never in a message; NULL-terminated */
+	bool (*cancel)(void *ctx); /* ends a wait for a query's vector */
+	void *cancel_ctx;
 
 	/* Remote ones. */
 	struct http *http; /* of the caller's thread, NULL until first use */

@@ -65,6 +65,8 @@ static int query_vector(struct work *w, struct remem_err *err)
 	}
 	if (rc == REMEM_ENOMEM)
 		return fail_nomem(err);
+	if (rc == REMEM_ECANCELLED)
+		return fail(err, rc, "cancelled");
 	if (rc) {
 		degrade(w->out, rc == REMEM_ETIMEOUT ? "deadline" : "provider",
 			arena_strdup(w->a, why.message),

@@ -53,7 +53,7 @@ talk() { timeout 110 python3 "$here/mcp_talk.py" "$@"; }
 	[ -z "$output" ]
 }
 
-@test "mcp: cancelled requests and pings beside a slow provider" {
+@test "mcp: cancelled requests and pings beside a provider that hangs" {
 	python3 "$here/../server/provider.py" --log "$BATS_TEST_TMPDIR/log" \
 		--port-file "$BATS_TEST_TMPDIR/port" >/dev/null 2>&1 3>&- &
 	provider=$!
@@ -65,7 +65,7 @@ talk() { timeout 110 python3 "$here/mcp_talk.py" "$@"; }
 	memorySearch:
 	  provider: openai-compatible
 	  model: mock
-	  remote: {baseUrl: "http://127.0.0.1:$(cat "$BATS_TEST_TMPDIR/port")/slow=700/v1"}
+	  remote: {baseUrl: "http://127.0.0.1:$(cat "$BATS_TEST_TMPDIR/port")/hang/v1"}
 	END
 	rc=0
 	talk cancel || rc=$?
