@@ -11,6 +11,8 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 export PREFIX DESTDIR
+# What is tested and measured here is the program alone.
+export REMEM_DAEMON_AUTO_START := false
 
 .DEFAULT_GOAL := all
 .PHONY: all setup try test check lint format bench eval fuzz install unit \

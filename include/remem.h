@@ -89,6 +89,22 @@ int remem_open(struct remem **out, const struct remem_open_opts *opts,
 	       struct remem_err *err);
 void remem_close(struct remem *r);
 
+/* What a process that serves others has to know of a handle. */
+struct remem_traits {
+	size_t size;
+	/* Equal for handles that answer alike: workspace, agent, settings with
+	 * their sources, folders. Hexadecimal. */
+	char identity[65];
+	int read_only;
+	int text_only; /* vectors are not wanted */
+	int auto_start; /* daemon.autoStart */
+	int idle_minutes; /* daemon.idleMinutes */
+};
+
+/* Fills traits, whose size is set. */
+int remem_traits(struct remem *r, struct remem_traits *traits,
+		 struct remem_err *err);
+
 /* The workspace's folder, absolute. */
 const char *remem_workspace(const struct remem *r);
 

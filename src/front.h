@@ -26,6 +26,50 @@ struct mcp_opts {
  */
 int mcp_serve(const struct mcp_opts *o, struct remem_err *err);
 
+/* -- the background process (src/daemon) */
+
+struct helper_answer { /* as struct remem_results has it */
+	char *json; /* of the search, one line */
+	struct remem_hit *hits;
+	size_t count;
+	const char *message, *degraded;
+	void *keep; /* what the strings live in */
+};
+
+/*
+ * Asks the background process of this user, if one runs, the question that r
+ * was opened for. False: no answer from there, whatever the reason; r gives
+ * the same one.
+ */
+bool helper_search(struct helper_answer *out, struct remem *r,
+		   const struct remem_open_opts *open, const char *query,
+		   size_t len, const struct remem_search_opts *o);
+void helper_answer_release(struct helper_answer *a);
+/* Starts one for the questions to come, if the settings want it, the question
+ * was one that it answers sooner, and none runs. Does not wait. */
+void helper_wake(struct remem *r, const struct remem_open_opts *open,
+		 enum remem_mode mode);
+
+struct helper_opts {
+	const char *const *env;
+	const char *program;
+	int idle_minutes; /* 0: it stays */
+};
+
+/* Is the background process, until it is told to end or nobody asks. 0 also
+ * when another one runs already. */
+int helper_serve(const struct helper_opts *o, struct remem_err *err);
+/* Starts one and waits until it answers. */
+int helper_start(const struct helper_opts *o, struct remem_err *err);
+/* Tells it to end and waits until it has. REMEM_ENOTFOUND: none runs. */
+int helper_stop(const struct helper_opts *o, struct remem_err *err);
+/* *json (doc/schema.md, "daemon"), freed with remem_free(). */
+int helper_status(const struct helper_opts *o, char **json,
+		  struct remem_err *err);
+/* Path of its log, into out. */
+int helper_log(const struct helper_opts *o, char *out, size_t size,
+	       struct remem_err *err);
+
 struct hook_opts {
 	const char *host, *event; /* rows of hosts.def; hook_event_name() */
 	struct remem_open_opts open; /* borrowed while it runs */

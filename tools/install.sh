@@ -46,6 +46,14 @@ for page in remem.1 remem-config.5; do
 	[ ! -f build/docs/$page ] ||
 		put 644 build/docs/$page "share/man/man${page##*.}/$page"
 done
+# Units of the background process, with the place of the program in them.
+unit() {
+	mkdir -p "$(dirname "$to/$2")"
+	sed "s|@PREFIX@|$prefix|" "$1" >"$to/$2"
+	chmod 644 "$to/$2"
+}
+unit share/systemd/remem.service lib/systemd/user/remem.service
+unit share/launchd/remem.plist share/remem/launchd/remem.plist
 put 644 LICENSE share/doc/remem/LICENSE
 put 644 NOTICE share/doc/remem/NOTICE
 echo "installed in $to"

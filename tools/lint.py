@@ -37,8 +37,9 @@ LOWER = {
     "mcp": "base",
     "hosts": "base",
     "web": "base",
+    "daemon": "base",
 }
-PROGRAMS = ("cli", "mcp", "hosts", "web")
+PROGRAMS = ("cli", "mcp", "hosts", "web", "daemon")
 # Whole programs of their own, which look inside to measure or to serve.
 WHOLE = re.compile(r"^src/cli/(bench\w*|embed_worker)\.[ch]$")
 

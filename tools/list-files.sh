@@ -6,11 +6,11 @@
 #   unit      unit tests      test-lib  what they share      fuzz  fuzzers
 #   all       all of these, for noticing that a file came or went
 cd "$(dirname "$0")/.." || exit 1
-front='src/cli src/mcp src/hosts src/web'
+front='src/cli src/mcp src/hosts src/web src/daemon'
 found() { LC_ALL=C sort; }
 case $1 in
 core)
-	find src -name '*.c' | grep -Ev '^src/(cli|mcp|hosts|web)/' | found ;;
+	find src -name '*.c' | grep -Ev '^src/(cli|mcp|hosts|web|daemon)/' | found ;;
 front)
 	for d in $front; do
 		[ ! -d "$d" ] || find "$d" -name '*.c' ! -name main.c

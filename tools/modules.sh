@@ -8,7 +8,7 @@ included() {
 	sed -n 's/^#include "\([a-z]*\)\/.*/\1/p' "$@" 2>/dev/null
 	grep -qs '^#include ["<]remem.h[">]' "$@" && echo api
 	grep -qs '^#include "front.h"' "$@" && echo api &&
-		for d in mcp hosts web; do [ ! -d src/$d ] || echo $d; done
+		for d in mcp hosts web daemon; do [ ! -d src/$d ] || echo $d; done
 }
 # The test and the headers beside it, or one folder up, that it includes.
 files=$1

@@ -1,7 +1,9 @@
 /* remem search */
 #include <string.h>
 
+#include "base/err.h"
 #include "cli/search_opts.h"
+#include "front.h"
 
 static void put_flags(struct cli *c, const struct remem_hit *h)
 {
@@ -55,45 +57,66 @@ static void put_parts(yyjson_val *hit)
 }
 
 /* The parts of the scores are in the JSON form only. */
-static void put_explain(const struct remem_results *res)
+static void put_explain(const char *json)
 {
 	struct remem_err err;
-	char *json = NULL;
 	yyjson_doc *doc = NULL;
 	yyjson_val *v;
 	size_t i, n;
 
-	if (remem_results_json(res, &json, &err) ||
-	    json_read(&doc, json, strlen(json), false, "answer", &err)) {
-		remem_free(json);
+	if (json_read(&doc, json, strlen(json), false, "answer", &err))
 		return;
-	}
 	yyjson_arr_foreach(yyjson_obj_get(yyjson_doc_get_root(doc), "results"),
 			   i, n, v) {
 		printf("%zu. ", i + 1);
 		put_parts(v);
 	}
 	yyjson_doc_free(doc);
-	remem_free(json);
 }
 
-static void show(struct cli *c, const struct remem_results *res)
+static void show(struct cli *c, const struct helper_answer *a)
 {
-	size_t n = remem_results_count(res);
-	const char *message = remem_results_message(res);
-
-	for (size_t i = 0; i < n; i++)
-		put_hit(c, remem_results_hit(res, i), i + 1);
-	if (n && cli_flag(c, "explain"))
-		put_explain(res);
-	if (!n) {
-		cli_word(message ? message : "nothing found");
+	for (size_t i = 0; i < a->count; i++)
+		put_hit(c, &a->hits[i], i + 1);
+	if (a->count && cli_flag(c, "explain"))
+		put_explain(a->json);
+	if (!a->count) {
+		cli_word(a->message ? a->message : "nothing found");
 		putchar('\n');
-	} else if (message) {
-		cli_note(c, "%s", message);
+	} else if (a->message) {
+		cli_note(c, "%s", a->message);
 	}
-	if (remem_results_degraded(res))
-		cli_note(c, "%s", remem_results_degraded(res));
+	if (a->degraded)
+		cli_note(c, "%s", a->degraded);
+}
+
+/* What the library found, in the form of an answer from elsewhere; strings
+ * are borrowed from res. */
+static int take_results(struct helper_answer *a, struct cli *c,
+			const struct remem_results *res, struct remem_err *err)
+{
+	int rc = 0;
+
+	memset(a, 0, sizeof(*a));
+	a->count = remem_results_count(res);
+	a->message = remem_results_message(res);
+	a->degraded = remem_results_degraded(res);
+	a->hits = ARENA_ARRAY(&c->a, struct remem_hit, a->count + 1);
+	if (!a->hits)
+		return fail_nomem(err);
+	for (size_t i = 0; i < a->count; i++)
+		a->hits[i] = *remem_results_hit(res, i);
+	if (c->json || cli_flag(c, "explain"))
+		rc = remem_results_json(res, &a->json, err);
+	return rc;
+}
+
+static void put_answer(struct cli *c, const struct helper_answer *a)
+{
+	if (c->json)
+		puts(a->json);
+	else
+		show(c, a);
 }
 
 static int answer(struct cli *c, struct remem *r,
@@ -101,19 +124,40 @@ static int answer(struct cli *c, struct remem *r,
 {
 	struct remem_results *res;
 	struct remem_err err = { 0 };
-	char *json = NULL;
-	int rc = 0;
+	struct helper_answer a;
+	int rc;
 
 	if (remem_search(r, buf_str(query), query->len, o, &res, &err))
 		return cli_fail(c, &err);
 	/* err may tell of damage that was mended on the way. */
-	if (!c->json)
-		show(c, res);
-	else if (!(rc = remem_results_json(res, &json, &err)))
-		puts(json);
-	remem_free(json);
+	rc = take_results(&a, c, res, &err);
+	if (!rc)
+		put_answer(c, &a);
+	remem_free(a.json);
 	remem_results_free(res);
 	return rc ? cli_fail(c, &err) : EXIT_DONE;
+}
+
+/* By the background process, if it runs and has the answer; else here, and it
+ * is started for the next time. */
+static int ask(struct cli *c, struct remem *r,
+	       const struct remem_search_opts *o, const struct buf *query)
+{
+	struct remem_open_opts open;
+	struct helper_answer a;
+	int rc;
+
+	if ((rc = cli_open_opts(c, &open)))
+		return rc;
+	if (!helper_search(&a, r, &open, buf_str(query), query->len, o)) {
+		rc = answer(c, r, o, query);
+		if (!rc)
+			helper_wake(r, &open, o->mode);
+		return rc;
+	}
+	put_answer(c, &a);
+	helper_answer_release(&a);
+	return EXIT_DONE;
 }
 
 /* The words of the command line, or standard input for "-". */
@@ -146,7 +190,7 @@ int verb_search(struct cli *c)
 	if (!rc && batch)
 		rc = search_batch(c, r, &o);
 	else if (!rc)
-		rc = answer(c, r, &o, &query);
+		rc = ask(c, r, &o, &query);
 	remem_close(r);
 	buf_release(&query);
 	return rc;

@@ -18,7 +18,8 @@ setup() {
 		include/remem.h lib/pkgconfig/remem.pc share/man/man1/remem.1 \
 		share/man/man5/remem-config.5 share/zsh/site-functions/_remem \
 		share/bash-completion/completions/remem \
-		share/fish/vendor_completions.d/remem.fish; do
+		share/fish/vendor_completions.d/remem.fish \
+		lib/systemd/user/remem.service share/remem/launchd/remem.plist; do
 		[ -f "$here/$f" ] || { echo "no $f"; false; }
 	done
 }

@@ -6,6 +6,8 @@ case $REMEM in /*) ;; *) REMEM=$PWD/$REMEM ;; esac
 
 begin() {
 	unset "${!REMEM_@}" "${!XDG_@}" NO_COLOR
+	# Tests that want the background process ask for it.
+	export REMEM_DAEMON_AUTO_START=false
 	export HOME="$BATS_TEST_TMPDIR/home"
 	ws="$BATS_TEST_TMPDIR/notes"
 	config="$HOME/.config/remem/config.yaml"
