@@ -329,8 +329,14 @@ struct remem_talk_opts {
 	int force; /* also when it is not time, or was done */
 	int dry_run; /* show what would be written */
 	struct remem_actor actor;
+	/* What the host's model answered to remem_flush_prompt(): remem_flush()
+	 * checks it and writes it instead of looking itself; or NULL. */
+	const char *answer;
+	size_t answer_len;
 };
 
+/* Our instructions for a model that has the conversation before it. */
+int remem_flush_prompt(char **text, struct remem_err *err);
 /* What matters of a conversation into today's note, before it is compacted.
  * *json: doc/schema.md, "flush". Nothing to do is no error. */
 int remem_flush(struct remem *r, const struct remem_talk_opts *opts,

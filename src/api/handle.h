@@ -8,6 +8,7 @@
 #define API_HANDLE_H
 
 #include "api/settings.h"
+#include "chat/chat.h"
 #include "embed/embed.h"
 #include "index/index.h"
 #include "memory/memory.h"
@@ -97,6 +98,10 @@ int actor_take(struct remem_actor *out, const struct remem_actor *given,
 	       struct remem_err *err);
 /* Puts each remote call into the ledger, and bounds them by budget.*. */
 void ledger_connect(struct embed_config *c, struct remem *r);
+void ledger_connect_chat(struct chat_config *c, struct remem *r);
+/* The chat model of the settings, for the caller to free; one that is off, if
+ * none is set. REMEM_EINVAL, and what a reference to a key can fail with. */
+int handle_chat(struct chat **out, struct remem *r, struct remem_err *err);
 /* How many texts the provider takes at once, as learned by an earlier run from
  * a refusal; 0: none was refused. The second keeps what was learned now. */
 int ledger_learned(struct remem *r);

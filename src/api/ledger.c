@@ -61,6 +61,15 @@ void ledger_connect(struct embed_config *c, struct remem *r)
 		c->budget_left = left;
 }
 
+void ledger_connect_chat(struct chat_config *c, struct remem *r)
+{
+	c->ledger = add;
+	c->ledger_ctx = r;
+	c->budget_ctx = r;
+	if (settings_int(&r->settings, "budget.dailyTokens") > 0)
+		c->budget_left = left;
+}
+
 /* Limits belong to an address: another server of the same model has others. */
 static const char *learned_key(struct remem *r)
 {

@@ -591,7 +591,7 @@ static int by_line(const void *a, const void *b)
 	return (x->text > y->text) - (x->text < y->text);
 }
 
-static bool is_known(const struct extract *x, const struct alike *a)
+bool extract_is_known(const struct extract *x, const struct alike *a)
 {
 	for (size_t i = 0; i < x->known_n; i++)
 		if (alike_same(&x->known[i], a))
@@ -621,7 +621,7 @@ int extract_finish(struct extract *x, const struct extract_entry **out,
 			continue;
 		}
 		alike_make(&a, e.text, e.len);
-		if (!a.n || is_known(x, &a)) {
+		if (!a.n || extract_is_known(x, &a)) {
 			x->stats.repeated++;
 			continue;
 		}

@@ -71,6 +71,7 @@ struct extract_stats {
 	size_t beyond; /* left out by the bounds */
 };
 
+struct alike;
 struct extract;
 
 int extract_new(struct extract **out, const struct extract_opts *o,
@@ -78,6 +79,8 @@ int extract_new(struct extract **out, const struct extract_opts *o,
 void extract_free(struct extract *x);
 /* A line that memory holds already: nothing like it is taken. */
 void extract_known(struct extract *x, const char *line, size_t len);
+/* Whether one like it is known. */
+bool extract_is_known(const struct extract *x, const struct alike *a);
 /* One message, markup and injected parts taken off before. */
 void extract_add(struct extract *x, const struct extract_text *t);
 /* The entries, borrowed from x. Only memory can fail. */
