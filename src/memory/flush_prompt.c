@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "memory/flush.h"
+#include "memory/flush_prompt.h"
 #include "memory/talk_clean.h"
 #include "text/token.h"
 
@@ -74,7 +75,8 @@ static size_t first_line(const struct talk *t, int64_t max_tokens)
 	return i;
 }
 
-static void put_talk(struct buf *out, const struct talk *t, int64_t max_tokens)
+void flush_prompt_talk(struct buf *out, const struct talk *t,
+		       int64_t max_tokens)
 {
 	char boundary[17];
 	struct json j;
@@ -93,8 +95,7 @@ static void put_talk(struct buf *out, const struct talk *t, int64_t max_tokens)
 		json_put_strn(&j, l->text, l->len);
 		buf_addc(out, '\n');
 	}
-	buf_addf(out, "=== %s ends ===\n\nNow the list. End each line with "
-		 "the number it comes from, like (L12).\n", boundary);
+	buf_addf(out, "=== %s ends ===\n", boundary);
 }
 
 int flush_by_chat(struct flush *f, struct chat *c, int64_t max_tokens,
@@ -109,7 +110,10 @@ int flush_by_chat(struct flush *f, struct chat *c, int64_t max_tokens,
 	int rc;
 
 	flush_prompt(&system);
-	put_talk(&user, f->talk, max_tokens > 0 ? max_tokens : MAX_TOKENS);
+	flush_prompt_talk(&user, f->talk,
+			  max_tokens > 0 ? max_tokens : MAX_TOKENS);
+	buf_adds(&user, "\nNow the list. End each line with the number it "
+		 "comes from, like (L12).\n");
 	if ((rc = buf_check(&system, err)) || (rc = buf_check(&user, err)))
 		goto out;
 	messages[0].text = buf_str(&system);
