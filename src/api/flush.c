@@ -210,7 +210,7 @@ static void on_failure(struct flush_call *k, const struct remem_err *err)
 {
 	char text[DUE_RECORD_BYTES];
 
-	if (!k->c.writes || !k->c.state || err->code == REMEM_EPERM)
+	if (!k->c.writes || !k->c.state)
 		return;
 	if (due_record_failure(&k->record, k->cycle))
 		log_msg(LOG_WARN, "flush", "what mattered in a conversation "
