@@ -3,7 +3,9 @@
 
 #include "api/handle.h"
 #include "api/public.h"
+#include "base/clock.h"
 #include "base/file.h"
+#include "base/log.h"
 
 #define TERMINAL "terminal" /* a person has used remem here */
 
@@ -65,7 +67,12 @@ const struct index_origins *handle_origins(struct remem *r)
 
 static void set_limits(struct memory *m, const struct settings *s)
 {
+	int east;
+
 	m->zone = settings_str(s, "userTimezone");
+	if (m->zone[0] && !zone_offset(&east, m->zone, 0))
+		log_msg(LOG_WARN, "settings", "there is no time zone '%s': "
+			"days are those of the system", m->zone);
 	m->max_file_bytes = settings_int(s, "memorySearch.maxFileBytes");
 	m->line_bytes = (int)settings_int(s, "trust.limits.lineBytes");
 	m->text_bytes = (int)settings_int(s, "trust.limits.entryBytes");

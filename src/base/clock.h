@@ -19,6 +19,12 @@ int64_t clock_mono_ns(void);
 void clock_set(int64_t now_ms);
 /* Local calendar day of a wall-clock time (zone of the process). */
 int32_t clock_local_day(int64_t ms);
+/* Seconds east of Greenwich in a zone of the system's database at a time;
+ * false when it is not there. */
+bool zone_offset(int *east_s, const char *zone, int64_t ms);
+/* The day in that zone; the zone of the process where zone is NULL, "" or not
+ * known. This is the user's day: what is filed by day goes by it. */
+int32_t clock_zone_day(const char *zone, int64_t ms);
 
 /* Days since 1970 of y-m-d; DATE_NONE when there is no such day. */
 int32_t date_from_ymd(int year, int month, int day);

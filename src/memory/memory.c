@@ -80,5 +80,5 @@ int64_t memory_now(const struct memory *m)
 
 int32_t memory_today(const struct memory *m)
 {
-	return clock_local_day(memory_now(m));
+	return clock_zone_day(m->zone, memory_now(m));
 }
