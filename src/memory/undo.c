@@ -150,15 +150,21 @@ static bool find_bytes(struct work *k, size_t *at)
 
 static int take_out(struct work *k, struct remem_err *err)
 {
-	size_t at, len = (size_t)k->bytes;
+	size_t at, len = (size_t)k->bytes, rest;
 
 	if (!k->there || !find_bytes(k, &at))
 		return changed(k, k->there ? "was changed in that place" :
 				   "is not there any more", err);
+	rest = k->now.len - at - len;
+	/* The line end that it mended is needed by what follows now. */
+	if (rest && len && k->now.ptr[at] == '\n') {
+		at++;
+		len--;
+	}
 	k->u->removed = arena_strndup(k->a, k->now.ptr + at, len);
 	k->u->restored = "";
 	buf_add(&k->then, k->now.ptr, at);
-	buf_add(&k->then, k->now.ptr + at + len, k->now.len - at - len);
+	buf_add(&k->then, k->now.ptr + at + len, rest);
 	k->u->removes_file = k->created && !k->then.len;
 	return 0;
 }
@@ -209,6 +215,8 @@ static int give_back(struct work *k, struct remem_err *err)
 			return changed(k, "was changed since", err);
 	}
 	buf_add(&k->then, p.bytes, p.len);
+	if (k->now.len > old && p.len && buf_str(&k->then)[p.len - 1] != '\n')
+		buf_addc(&k->then, '\n');
 	if (k->now.len > old)
 		buf_add(&k->then, k->now.ptr + old, k->now.len - old);
 	show_difference(k);
