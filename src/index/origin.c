@@ -94,12 +94,45 @@ static const struct annotations *annotate(struct arena *a,
 	return out;
 }
 
+struct lines { /* whole ones, that a passage stands in */
+	size_t from, last, end; /* last: where the last of them begins */
+	const char *origin;
+};
+
+static size_t line_start(const char *text, size_t at, size_t least)
+{
+	while (at > least && text[at - 1] != '\n')
+		at--;
+	return at;
+}
+
+/* Passages come in order, and thousands of them may stand in one line: it is
+ * neither looked for nor asked about again. */
+static void lines_of(struct lines *l, const struct note *n,
+		     const struct passage *p, const struct index_origins *o)
+{
+	size_t from = p->start;
+
+	if (from >= l->last && from < l->end) {
+		if (l->last == l->from && p->end <= l->end)
+			return;
+		from = l->last;
+	} else {
+		from = line_start(n->text, from, 0);
+	}
+	l->from = from;
+	l->end = line_end(n->text, p->end, n->len);
+	l->last = line_start(n->text, l->end, from);
+	l->origin = o->lines(o->ctx, n->text + from, l->end - from);
+}
+
 int sync_origins_fill(struct sync *y, struct arena *a, const char *path,
 		      struct note *n, struct remem_err *err)
 {
 	const struct index_origins *o = y->o->origins;
 	const struct annotations *shared = NULL;
 	struct remem_err why = { 0 };
+	struct lines l = { 0 };
 	int rc;
 
 	if (!y->origins)
@@ -113,13 +146,9 @@ int sync_origins_fill(struct sync *y, struct arena *a, const char *path,
 	}
 	for (int i = 0; i < n->passage_count; i++) {
 		struct passage *p = &n->passages[i];
-		size_t from = p->start, end = line_end(n->text, p->end, n->len);
-		const char *origin;
 
-		while (from && n->text[from - 1] != '\n')
-			from--;
-		origin = o->lines(o->ctx, n->text + from, end - from);
-		p->ann = annotate(a, &shared, p->ann, origin);
+		lines_of(&l, n, p, o);
+		p->ann = annotate(a, &shared, p->ann, l.origin);
 	}
 	return a->failed ? fail_nomem(err) : 0;
 }
