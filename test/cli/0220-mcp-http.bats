@@ -45,3 +45,12 @@ talk() { timeout 110 python3 "$here/mcp_web.py" "$@"; }
 	exec {COPROC[1]}>&-
 	wait "$COPROC_PID"
 }
+
+@test "mcp --http: without libmicrohttpd it says what to install" {
+	mkdir lib
+	echo "no library" >lib/libmicrohttpd.so.12
+	LD_LIBRARY_PATH="$PWD/lib" run_split "$REMEM" mcp --http --port 0
+	[ "$status" = 1 ]
+	says "$errors" libmicrohttpd12
+	[ -z "$output" ]
+}
