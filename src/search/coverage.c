@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/aside.h"
 #include "search/work.h"
 #include "text/term.h"
 
@@ -26,6 +26,8 @@
 /* Thousands of one-word lines must not make every sentence a long one. */
 #define MEAN_MIN 8.0
 #define MAX_FOLDED 8192 /* passages are far shorter */
+/* From this many passages on two threads cut them: half a millisecond. */
+#define ASIDE_MIN 400
 
 struct cover {
 	struct work *w;
@@ -34,6 +36,7 @@ struct cover {
 	int prefixes[QUERY_MAX_TERMS];
 	int terms;
 	int pair_couples; /* of the question that could be adjacent */
+	int from, to; /* candidates, of whole chunks */
 	/* of the chunk at hand */
 	struct cand *cands;
 	int count;
@@ -47,9 +50,17 @@ struct cover {
 	float *best; /* [groups] scratch */
 };
 
+/* Nearly every term of a text is none of the question's and is to end at an
+ * empty slot: what tells them apart at little cost is enough. */
 static size_t slot_of(const char *s, size_t len)
 {
-	return (size_t)hash64(s, len, 0) & (TABLE_SIZE - 1);
+	const unsigned char *p = (const unsigned char *)s;
+
+	if (!len)
+		return 0;
+	return (p[0] * 31u + p[len / 2] * 97u + p[len - 1] * 389u +
+		p[len > 2 ? 2 : 0] * 1543u + (unsigned)len * 7u) &
+	       (TABLE_SIZE - 1);
 }
 
 static void build_table(struct cover *c)
@@ -278,15 +289,16 @@ static int longest_chunk(const struct work *w)
 	return most;
 }
 
-int coverage_from(struct work *w, int first, struct remem_err *err)
+static int cover_new(struct cover **out, struct work *w, size_t most,
+		     int from, int to, struct remem_err *err)
 {
 	struct cover *c = ARENA_NEW(w->a, struct cover);
-	size_t most = (size_t)longest_chunk(w) + 1;
-	int i, j;
 
 	if (!c)
 		return fail_nomem(err);
 	c->w = w;
+	c->from = from;
+	c->to = to;
 	c->terms = w->q.term_count;
 	c->tf = arena_array(w->a, most * (size_t)(c->terms + 1),
 			    sizeof(*c->tf));
@@ -297,14 +309,52 @@ int coverage_from(struct work *w, int first, struct remem_err *err)
 	if (w->a->failed)
 		return fail_nomem(err);
 	build_table(c);
-	for (i = first; i < w->cand_count; i = j) {
-		for (j = i + 1; j < w->cand_count; j++)
-			if (w->cands[j].c != w->cands[i].c)
+	*out = c;
+	return 0;
+}
+
+static void cover_range(void *ctx)
+{
+	struct cover *c = ctx;
+	struct cand *cands = c->w->cands;
+	int i, j;
+
+	for (i = c->from; i < c->to; i = j) {
+		for (j = i + 1; j < c->to; j++)
+			if (cands[j].c != cands[i].c)
 				break;
-		c->cands = &w->cands[i];
+		c->cands = &cands[i];
 		c->count = j - i;
 		cover_chunk(c);
 	}
+}
+
+/* The first candidate of a chunk, half way. */
+static int middle(const struct work *w, int first)
+{
+	int i = first + (w->cand_count - first) / 2;
+
+	while (i > first && i < w->cand_count &&
+	       w->cands[i].c == w->cands[i - 1].c)
+		i++;
+	return i;
+}
+
+int coverage_from(struct work *w, int first, struct remem_err *err)
+{
+	size_t most = (size_t)longest_chunk(w) + 1;
+	bool both = w->cand_count - first >= ASIDE_MIN && !w->scanning;
+	int cut = both ? middle(w, first) : w->cand_count, i, j, rc;
+	struct aside beside = { .running = false };
+	struct cover *a, *b = NULL;
+
+	if ((rc = cover_new(&a, w, most, first, cut, err)) ||
+	    (both && (rc = cover_new(&b, w, most, cut, w->cand_count, err))))
+		return rc;
+	if (b && !aside_start(&beside, cover_range, b))
+		cover_range(b);
+	cover_range(a);
+	aside_join(&beside);
 	for (i = 0; i < w->name_count; i++)
 		for (j = 0; j < w->cand_count; j++)
 			if (w->cands[j].f->id == w->names[i].id)

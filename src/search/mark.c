@@ -6,6 +6,9 @@
 
 void mark_text(struct cand *c)
 {
+	if (c->marked)
+		return;
+	c->marked = true;
 	c->suspect = text_suspect(c->text, c->p->len);
 	c->one_off = text_one_off(c->text, c->p->len);
 }

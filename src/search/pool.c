@@ -364,11 +364,34 @@ static int name_leg(struct work *w, int64_t *ids, int *n,
 	return rc;
 }
 
+/* Chunks of the best vectors that the words have not brought already. */
+static int add_by_vector(struct work *w, int k, const int64_t *have, int n,
+			 int64_t *ids, struct remem_err *err)
+{
+	int first = w->cand_count, m = 0, i, fresh = 0, rc;
+
+	rc = vector_leg(w, k, ids, &m, err);
+	w->scanning = false;
+	if (rc)
+		return rc;
+	if (!m && !w->set) /* not one vector yet */
+		w->fp = 0;
+	m = sort_unique(ids, m);
+	for (i = 0; i < m; i++)
+		if (!n || !bsearch(&ids[i], have, (size_t)n, sizeof(*have),
+				   cmp_id))
+			ids[fresh++] = ids[i];
+	if (!fresh)
+		return 0;
+	rc = pool_add_chunks(w, ids, fresh, err);
+	return rc ? rc : coverage_from(w, first, err);
+}
+
 int pool_collect(struct work *w, struct remem_err *err)
 {
 	int k = w->o->max_results * w->o->candidate_multiplier;
 	int64_t *ids;
-	int n = 0, m = 0, rc;
+	int n = 0, rc;
 
 	if (k < POOL_MIN)
 		k = POOL_MIN;
@@ -376,6 +399,10 @@ int pool_collect(struct work *w, struct remem_err *err)
 			  (size_t)(2 * k + NAMED_FILES * NAMED_CHUNKS));
 	if (!ids)
 		return fail_nomem(err);
+	w->scanning = w->fp != 0;
+	if (w->fp)
+		w->s->ops->vector_begin(w->s, w->fp, w->qvec, w->mean_q,
+					w->means, w->set, k);
 	/* Also in vector mode: the idf of the terms is needed to explain. */
 	if ((rc = text_leg(w, k, ids, &n, err)))
 		return rc;
@@ -383,13 +410,9 @@ int pool_collect(struct work *w, struct remem_err *err)
 		n = 0;
 	else if ((rc = name_leg(w, ids, &n, err)))
 		return rc;
-	if (w->fp) {
-		rc = vector_leg(w, k, ids + n, &m, err);
-		if (rc)
-			return rc;
-		if (!m && !w->set) /* not one vector yet */
-			w->fp = 0;
-	}
-	n = sort_unique(ids, n + m);
-	return n ? pool_add_chunks(w, ids, n, err) : 0;
+	n = sort_unique(ids, n);
+	if (n && ((rc = pool_add_chunks(w, ids, n, err)) ||
+		  (rc = coverage_from(w, 0, err))))
+		return rc;
+	return w->fp ? add_by_vector(w, k, ids, n, ids + n, err) : 0;
 }

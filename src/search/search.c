@@ -272,8 +272,7 @@ static int run(struct work *w, struct remem_err *err)
 		return 0;
 	if ((rc = w->s->ops->filter(w->s, &w->o->filter, &w->set, err)) ||
 	    (rc = pool_terms(w, err)) || (rc = open_vector_leg(w, err)) ||
-	    (rc = pool_collect(w, err)) || (rc = coverage_from(w, 0, err)) ||
-	    (rc = score_all(w, err)) || (rc = link_all(w, err)) ||
+	    (rc = pool_collect(w, err)) || (rc = score_all(w, err)) || (rc = link_all(w, err)) ||
 	    (rc = order_all(w, err)) || (rc = answer_all(w, err)))
 		return rc;
 	return find_missing(w, err);

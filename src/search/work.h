@@ -39,6 +39,7 @@ struct cand {
 	float relevance, score;
 	float decay, importance, project;
 	bool exact; /* an exact identifier or a quoted phrase stands in it */
+	bool marked; /* its wording has been looked at */
 	bool touched; /* it or a neighbour holds a word of the question */
 	bool suspect; /* reads like an order to an assistant */
 	bool one_off; /* "this once", "today only" */
@@ -63,6 +64,7 @@ struct work {
 	const float *qvec; /* raw, normalised */
 	const float *means[SCRIPT_COUNT]; /* after blending */
 	const float *mean_q;
+	bool scanning; /* the pool by vector is looked for meanwhile */
 	/* candidates */
 	struct store_chunk *chunks;
 	int chunk_count;

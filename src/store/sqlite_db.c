@@ -261,6 +261,7 @@ void sq_read_end(struct store *st)
 
 	if (!s->in_read)
 		return;
+	sq_scan_drop(s);
 	s->in_read = false;
 	snapshot_end(s);
 }

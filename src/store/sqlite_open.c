@@ -413,6 +413,7 @@ const struct store_ops store_backend_sqlite = {
 	.text_pool = sq_text_pool,
 	.text_held = sq_text_held,
 	.name_pool = sq_name_pool,
+	.vector_begin = sq_vector_begin,
 	.vector_pool = sq_vector_pool,
 	.vector_scores = sq_vector_scores,
 	.chunks_get = sq_chunks_get,

@@ -7,11 +7,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/aside.h"
 #include "store/sqlite_store.h"
 #include "store/vecscan.h"
 
 #define WIDER 4 /* times as many when too few were found */
 #define SPARE 64
+/* From this many vectors on a scan takes longer than starting a thread. */
+#define AHEAD_MIN 20000
 
 static bool may_pass(const void *ctx, const struct vec_meta *m, size_t slot)
 {
@@ -63,31 +66,83 @@ static int to_passages(struct sq *s, const struct store_set *set,
 	return rc;
 }
 
-static int pool(struct sq *s, const struct scan_question *u,
-		const struct vecfile *v, size_t slots,
-		const struct store_set *set, int k, struct store_scored *out,
+/* ---- the scan ---- */
+
+struct scan { /* the first one of a pool, in its own thread or not */
+	struct aside aside;
+	bool done;
+	int fp, k;
+	const float *asked; /* the caller's query: to know it again */
+	const struct store_set *set;
+	struct scan_question u;
+	const struct vecfile *v;
+	size_t slots;
+	struct store_scored *room;
+	struct topk wide;
+};
+
+static void scan_free(struct scan *c)
+{
+	if (!c)
+		return;
+	aside_join(&c->aside);
+	scan_question_release(&c->u);
+	mem_free(c->room);
+	mem_free(c);
+}
+
+void sq_scan_drop(struct sq *s)
+{
+	scan_free(s->scan);
+	s->scan = NULL;
+}
+
+static void scan_run(void *ctx)
+{
+	struct scan *c = ctx;
+	struct scan_filter pass = { may_pass, c->set };
+
+	scan_vectors(&c->u, c->v, c->slots, c->set ? &pass : NULL, &c->wide);
+	c->done = true;
+}
+
+/* Room for that many slots. */
+static int scan_widen(struct scan *c, int64_t want, struct remem_err *err)
+{
+	if (want > (int64_t)c->slots)
+		want = (int64_t)c->slots;
+	mem_free(c->room);
+	if (!(c->room = mem_array((size_t)want + 1, sizeof(*c->room))))
+		return fail_nomem(err);
+	topk_init(&c->wide, c->room, (int)want);
+	c->done = false;
+	return 0;
+}
+
+static int64_t first_width(int k)
+{
+	return 2 * (int64_t)k + SPARE;
+}
+
+static int pool(struct sq *s, struct scan *c, struct store_scored *out,
 		int *count, struct remem_err *err)
 {
-	struct scan_filter pass = { may_pass, set };
-	int64_t want = 2 * (int64_t)k + SPARE;
-	struct store_scored *room = NULL;
-	struct topk wide, best;
+	int64_t want = first_width(c->k);
+	struct topk best;
 	int rc;
 
-	do {
-		if (want > (int64_t)slots)
-			want = (int64_t)slots;
-		mem_free(room);
-		if (!(room = mem_array((size_t)want + 1, sizeof(*room))))
-			return fail_nomem(err);
-		topk_init(&wide, room, (int)want);
-		scan_vectors(u, v, slots, set ? &pass : NULL, &wide);
-		topk_init(&best, out, k);
-		rc = to_passages(s, set, &wide, &best, err);
+	for (;;) {
+		aside_join(&c->aside);
+		if (!c->done)
+			scan_run(c);
+		topk_init(&best, out, c->k);
+		rc = to_passages(s, c->set, &c->wide, &best, err);
 		want *= WIDER;
-	} while (!rc && best.count < k && wide.count == wide.k &&
-		 wide.k < (int64_t)slots);
-	mem_free(room);
+		if (rc || best.count >= c->k || c->wide.count < c->wide.k ||
+		    c->wide.k >= (int64_t)c->slots ||
+		    (rc = scan_widen(c, want, err)))
+			break;
+	}
 	topk_finish(&best);
 	*count = rc ? 0 : best.count;
 	return rc;
@@ -105,39 +160,82 @@ static int find_fp(struct sq *s, int fp, struct fp **out, struct remem_err *err)
 	return (*out)->slots ? fp_open_vec(s, *out, err) : 0;
 }
 
+/* Everything but the scan itself; *out NULL if there is nothing to find. */
+static int scan_new(struct scan **out, struct sq *s, int fp, const float *q,
+		    const float *mean_q, const float *const *means,
+		    const struct store_set *set, int k, struct remem_err *err)
+{
+	struct store_set *mutable_set = (struct store_set *)set;
+	struct scan *c;
+	struct fp *f;
+	int rc;
+
+	*out = NULL;
+	if ((rc = find_fp(s, fp, &f, err)))
+		return rc;
+	if (f->state != FP_ACTIVE)
+		return fail(err, REMEM_ENOTFOUND,
+			    "these vectors do not answer yet");
+	if (f->slots > INT32_MAX)
+		return fail(err, REMEM_ELIMIT, "too many vectors");
+	if (!(c = mem_zalloc(sizeof(*c))))
+		return fail_nomem(err);
+	c->fp = fp;
+	c->k = k;
+	c->asked = q;
+	c->set = set;
+	c->v = f->vec;
+	c->slots = (size_t)f->slots;
+	if ((set && (rc = set_slots(mutable_set, err))) ||
+	    (rc = scan_question_init(&c->u, f->dims, q, mean_q, means, err)))
+		goto out;
+	if (k > 0 && c->slots && c->u.scale > 0 &&
+	    !(rc = scan_widen(c, first_width(k), err))) {
+		*out = c;
+		return 0;
+	}
+out:
+	scan_free(c);
+	return rc;
+}
+
+void sq_vector_begin(struct store *st, int fp, const float *q,
+		     const float *mean_q, const float *const *means,
+		     const struct store_set *set, int k)
+{
+	struct sq *s = sq_of(st);
+	struct scan *c;
+
+	sq_scan_drop(s);
+	if (!s->in_read || scan_new(&c, s, fp, q, mean_q, means, set, k, NULL))
+		return;
+	if (c && c->slots >= AHEAD_MIN && aside_start(&c->aside, scan_run, c))
+		s->scan = c;
+	else
+		scan_free(c);
+}
+
 int sq_vector_pool(struct store *st, int fp, const float *q,
 		   const float *mean_q, const float *const *means,
 		   const struct store_set *set, int k, struct store_scored *out,
 		   int *count, struct remem_err *err)
 {
 	struct sq *s = sq_of(st);
-	struct scan_question u = { .dims = 0 };
-	struct store_set *mutable_set = (struct store_set *)set;
-	struct fp *f;
+	struct scan *c = s->scan;
 	int rc = sq_op_begin(s, err);
 
 	*count = 0;
 	if (rc)
 		return rc;
-	if ((rc = find_fp(s, fp, &f, err)))
-		goto out;
-	if (f->state != FP_ACTIVE) {
-		rc = fail(err, REMEM_ENOTFOUND,
-			  "these vectors do not answer yet");
-		goto out;
+	if (c && c->fp == fp && c->k == k && c->asked == q && c->set == set) {
+		s->scan = NULL;
+	} else {
+		sq_scan_drop(s);
+		rc = scan_new(&c, s, fp, q, mean_q, means, set, k, err);
 	}
-	if (f->slots > INT32_MAX) {
-		rc = fail(err, REMEM_ELIMIT, "too many vectors");
-		goto out;
-	}
-	if ((set && (rc = set_slots(mutable_set, err))) ||
-	    (rc = scan_question_init(&u, f->dims, q, mean_q, means, err)))
-		goto out;
-	if (k > 0 && f->slots && u.scale > 0)
-		rc = pool(s, &u, f->vec, (size_t)f->slots, set, k, out, count,
-			  err);
-out:
-	scan_question_release(&u);
+	if (!rc && c)
+		rc = pool(s, c, out, count, err);
+	scan_free(c);
 	sq_op_end(s);
 	return rc;
 }

@@ -126,6 +126,7 @@ struct sq {
 	struct fts_count fts_count; /* by the tokenizer of db */
 	struct lists *lists[LIST_TABLES]; /* made at first use */
 	struct gathered *gathered; /* by the last pool of chunks, or NULL */
+	struct scan *scan; /* begun ahead, in this snapshot, or NULL */
 	struct arena scratch; /* for one call */
 };
 
@@ -402,6 +403,10 @@ void pending_drop(struct sq *s);
 /* ---- sqlite_scan.c */
 int sq_vector_get(struct store *st, int fp, uint32_t slot, float *out,
 		  struct remem_err *err);
+void sq_vector_begin(struct store *st, int fp, const float *q,
+		     const float *mean_q, const float *const *means,
+		     const struct store_set *set, int k);
+void sq_scan_drop(struct sq *s);
 int sq_vector_pool(struct store *st, int fp, const float *q,
 		   const float *mean_q, const float *const *means,
 		   const struct store_set *set, int k, struct store_scored *out,

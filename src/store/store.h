@@ -313,6 +313,11 @@ struct store_ops {
 			   const struct store_set *set, int k,
 			   struct store_scored *out, int *count,
 			   struct remem_err *err);
+	/* Says that vector_pool() will be asked the same in this snapshot: it
+	 * may be looked for meanwhile. All arguments stay as they are. */
+	void (*vector_begin)(struct store *s, int fp, const float *q,
+			     const float *mean_q, const float *const *means,
+			     const struct store_set *set, int k);
 	/* Centred cosine of given slots; NAN for STORE_NO_SLOT. */
 	int (*vector_scores)(struct store *s, int fp, const float *q,
 			     const float *mean_q, const float *const *means,
