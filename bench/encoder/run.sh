@@ -11,7 +11,7 @@ llama=build/llama
 mkdir -p "$out"
 flags="-std=c11 -O2 -DNDEBUG -D_XOPEN_SOURCE=700 -D_DEFAULT_SOURCE -Iinclude -Isrc"
 ours="bench/encoder/bench_encoder.c src/encoder/*.c src/base/alloc.c src/base/err.c
-	src/base/utf8.c src/base/cpu.c"
+	src/base/utf8.c src/base/cpu.c src/base/fair.c"
 
 # shellcheck disable=SC2086
 $CC $flags $ours -o "$out/bench_encoder" -lutf8proc -lm -lpthread
@@ -27,7 +27,7 @@ if sh bench/encoder/setup-llama.sh "$llama" >/dev/null 2>&1; then
 else
 	echo "llama.cpp could not be fetched: only ours is measured" >&2
 fi
-for level in ${*:-portable avx2 avxvnni avx512vnni neon}; do
+for level in ${*:-portable avx2 avxvnni avx512vnni neon neondot}; do
 	"$out/bench_encoder" "$model" $level 2>/dev/null || continue
 	[ "$with" ] || continue
 	variant=

@@ -11,9 +11,9 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/fair.h"
 #include "base/utf8.h"
 #include "encoder/forward.h"
 
@@ -244,26 +244,13 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* Half of the cores that are idle, so that nobody notices. */
-static int fair_threads(void)
-{
-	long cores = sysconf(_SC_NPROCESSORS_ONLN);
-	double load = 0;
-	long idle;
-
-	if (cores <= 2 || getloadavg(&load, 1) != 1)
-		return 1;
-	idle = cores - (long)(load + 0.5);
-	return idle < 4 ? 1 : (int)(idle / 2);
-}
-
 static void run_threads(struct job *j, int threads)
 {
 	pthread_t ids[MAX_THREADS];
 	int started = 0;
 
 	if (threads <= 0)
-		threads = fair_threads();
+		threads = j->n > 1 ? fair_threads() : 1;
 	if (threads > MAX_THREADS)
 		threads = MAX_THREADS;
 	if ((size_t)threads > j->n)

@@ -48,7 +48,7 @@ long encoder_tokens(const struct encoder *e, const char *text, size_t len,
 /*
  * Embeds n texts (prefixes already in them) into out[n * dims], each with
  * length 1. An empty text gives the vector of <s></s>. threads: how many at
- * most; 0 takes half of the idle cores, at least one. cancel(ctx) is asked
+ * most; 0 takes what base/fair.h says. cancel(ctx) is asked
  * between windows and by one thread at a time; it may be NULL. On an error
  * (REMEM_ENOMEM, ECANCELLED) the contents of out are undefined.
  */
