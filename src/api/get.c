@@ -130,7 +130,7 @@ static int open_talk(struct get *g, int not_found)
 	to.session = session;
 	if ((rc = transcript_open(&t, f->path, &to, NULL)))
 		return rc;
-	rc = session_in_scope(o, f, transcript_info(t)->cwd) ?
+	rc = session_in_scope(o, f, transcript_info(t)) ?
 		transcript_raw(&g->fd, t, NULL) : REMEM_ENOTFOUND;
 	transcript_close(t);
 	return rc;

@@ -48,6 +48,9 @@ int file_write_all(int fd, const void *data, size_t len, const char *name,
 /* "cannot WHAT 'NAME': reason"; REMEM_ENOTFOUND if it is not there, or EIO. */
 int file_fail(struct remem_err *err, int errnum, const char *what,
 	      const char *name);
+/* A descriptor of an empty file without a name, in memory where the system can
+ * do that; gone when it is closed. Or a negative code. */
+int file_temp(struct remem_err *err);
 /* mkdir -p. */
 int dir_make(const char *path, mode_t mode, struct remem_err *err);
 /* Removes a folder with all its contents, never following links. It is no

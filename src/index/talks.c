@@ -624,7 +624,7 @@ static int read_talk(struct talk_run *r, const struct state *st,
 	bool had = is_of(t, first_row(t, r->name), r->name);
 	int rc;
 
-	if (!session_in_scope(t->o, r->file, i->cwd)) {
+	if (!session_in_scope(t->o, r->file, i)) {
 		if ((rc = remove_after(t, r->name, 0, err)))
 			return rc;
 		return write_stamp(t, r->name, r->stamp, err);

@@ -290,14 +290,19 @@ int sessions_find(struct session_list *out, struct arena *a,
 }
 
 bool session_in_scope(const struct session_opts *o,
-		      const struct session_file *f, const char *cwd)
+		      const struct session_file *f,
+		      const struct transcript_info *i)
 {
+	const struct transcript_format *row = transcript_format_find(i->format);
 	size_t n = o->project ? strlen(o->project) : 0;
 
 	if (!n || f->any_project)
 		return true;
-	return cwd && !strncmp(cwd, o->project, n) &&
-	       (!cwd[n] || cwd[n] == '/' || o->project[n - 1] == '/');
+	if (!i->cwd)
+		return row && row->held_in &&
+		       row->held_in(i, f->path, o->project);
+	return !strncmp(i->cwd, o->project, n) &&
+	       (!i->cwd[n] || i->cwd[n] == '/' || o->project[n - 1] == '/');
 }
 
 bool session_is_kept(const struct session_list *l, const char *name)

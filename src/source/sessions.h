@@ -55,9 +55,10 @@ struct session_list {
 /* Only memory can fail. All in the arena. */
 int sessions_find(struct session_list *out, struct arena *a,
 		  const struct session_opts *o, struct remem_err *err);
-/* Whether a talk held in cwd counts; cwd may be NULL. */
+/* Whether a talk counts by where it was held. */
 bool session_in_scope(const struct session_opts *o,
-		      const struct session_file *f, const char *cwd);
+		      const struct session_file *f,
+		      const struct transcript_info *i);
 /* True if name begins like one whose place could not be read. */
 bool session_is_kept(const struct session_list *l, const char *name);
 /* The file that holds the talk of this name, and in a store its session. NULL:

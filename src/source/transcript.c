@@ -126,6 +126,50 @@ static int detect_lines(struct transcript *t, struct remem_err *err)
 	return 0;
 }
 
+static yyjson_val *parse_whole(struct transcript *t, struct buf *b)
+{
+	const char *reason;
+	int fd = fcntl(t->lines.fd, F_DUPFD_CLOEXEC, 0);
+	yyjson_val *v = NULL;
+
+	if (fd < 0)
+		return NULL;
+	b->limit = WHOLE_MAX_BYTES;
+	if (lseek(fd, 0, SEEK_SET) == 0 &&
+	    !file_read_fd(b, fd, t->path, NULL) && buf_reserve(b, 16))
+		v = jsonl_parse(&t->lines, b->ptr, b->len, &reason);
+	close(fd);
+	return v;
+}
+
+/* Files of one JSON value are read at once, their messages kept. */
+static void judge_whole(struct transcript *t)
+{
+	struct buf b = BUF_INIT(0);
+	struct judge g = { 0 };
+	yyjson_val *v;
+
+	v = t->info.bytes <= (int64_t)WHOLE_MAX_BYTES ? parse_whole(t, &b) :
+							NULL;
+	if (yyjson_is_arr(yyjson_obj_get(v, "messages")))
+		judge_record(&g, v);
+	if (g.best && g.best->whole && (!t->format || t->format == g.best)) {
+		t->format = g.best;
+		t->is_whole = true;
+		memset(&t->next, 0, sizeof(t->next));
+		t->format->whole(t, v);
+	}
+	jsonl_seek(&t->lines, 0, 0);
+	buf_release(&b);
+}
+
+static bool has_ext(const char *path, const char *ext)
+{
+	size_t n = strlen(path), m = strlen(ext);
+
+	return n > m && !strcmp(path + n - m, ext);
+}
+
 static int detect(struct transcript *t, const char *path, const char *name,
 		  struct remem_err *err)
 {
@@ -133,6 +177,8 @@ static int detect(struct transcript *t, const char *path, const char *name,
 
 	if (name) {
 		t->format = transcript_format_find(name);
+		if (t->format && t->format->whole && has_ext(path, ".json"))
+			judge_whole(t);
 		if (t->format)
 			return 0;
 		return fail(err, REMEM_EINVAL,
@@ -145,6 +191,8 @@ static int detect(struct transcript *t, const char *path, const char *name,
 		return 0;
 	if ((rc = detect_lines(t, err)))
 		return rc;
+	if (!t->format || (has_ext(path, ".json") && t->format->whole))
+		judge_whole(t);
 	if (t->format)
 		return 0;
 	fail(err, REMEM_EFORMAT, "'%s' is no transcript that is known", path);
@@ -230,6 +278,23 @@ static int by_number(const void *x, const void *y)
 	const int64_t *a = x, *b = y;
 
 	return (*a > *b) - (*a < *b);
+}
+
+void transcript_kill(struct transcript *t, int64_t line)
+{
+	t->dead = arena_grow(&t->a, t->dead, &t->dead_cap, t->dead_count + 1,
+			     sizeof(*t->dead));
+	if (t->dead)
+		t->dead[t->dead_count++] = line;
+}
+
+int transcript_sort_dead(struct transcript *t, struct remem_err *err)
+{
+	if (t->a.failed)
+		return fail_nomem(err);
+	if (t->dead_count)
+		qsort(t->dead, t->dead_count, sizeof(*t->dead), by_number);
+	return 0;
 }
 
 static bool is_dead(const struct transcript *t, int64_t line)
@@ -365,6 +430,10 @@ static int fill(struct transcript *t, bool *more, struct remem_err *err)
 {
 	int rc;
 
+	if (t->is_whole) {
+		*more = false;
+		return 0;
+	}
 	arena_reset(&t->line_arena);
 	t->queue = NULL;
 	t->count = t->cap = t->at = 0;
@@ -462,12 +531,26 @@ static bool mark_holds(struct transcript *t)
 	       !memcmp(sum, m->sum, SHA256_BYTES) && !t->format->updates;
 }
 
+/* The file's name, where its lines do not say whose they are. */
+static const char *file_session(struct transcript *t)
+{
+	const char *base = strrchr(t->path, '/');
+	const char *dot;
+
+	base = base ? base + 1 : t->path;
+	dot = strchr(base, '.');
+	return arena_strndup(&t->a, base, dot && dot > base ?
+			     (size_t)(dot - base) : strlen(base));
+}
+
 static int open_lines(struct transcript *t, struct remem_err *err)
 {
 	int rc = read_facts(t, err);
 
 	if (rc)
 		return rc;
+	if (!t->info.session)
+		t->info.session = file_session(t);
 	if (t->from.offset && !mark_holds(t))
 		start_over(t);
 	t->tainted = t->from.tainted;
@@ -510,7 +593,11 @@ int transcript_open(struct transcript **out, const char *path,
 		goto out;
 	t->info.format = t->format->name;
 	t->info.host = t->format->host;
-	rc = t->format->store ? t->format->open(t, err) : open_lines(t, err);
+	if (t->is_whole)
+		t->info.rewritten = o && o->from;
+	else
+		rc = t->format->store ? t->format->open(t, err) :
+					open_lines(t, err);
 	if (!rc && t->a.failed)
 		rc = fail_nomem(err);
 out:
@@ -554,8 +641,55 @@ int transcript_talks(struct transcript_talk **out, size_t *count,
 
 /* ---- marks ------------------------------------------------------------ */
 
+/* Each message of the list on a line of its own. */
+static int raw_whole(int *fd, struct transcript *t, struct remem_err *err)
+{
+	struct buf b = BUF_INIT(0), out = BUF_INIT(WHOLE_MAX_BYTES);
+	yyjson_val *list = yyjson_obj_get(parse_whole(t, &b), "messages"), *v;
+	yyjson_arr_iter it;
+	int rc;
+
+	if (yyjson_is_arr(list)) {
+		it = yyjson_arr_iter_with(list);
+		while ((v = yyjson_arr_iter_next(&it))) {
+			size_t len = 0;
+			char *s = yyjson_val_write_opts(v, 0, json_alc(), &len,
+							NULL);
+
+			buf_add(&out, s ? s : "", len);
+			buf_addc(&out, '\n');
+			mem_free(s);
+		}
+	}
+	if (!(rc = buf_check(&out, err)))
+		rc = transcript_give_raw(fd, &out, err);
+	buf_release(&out);
+	buf_release(&b);
+	return rc;
+}
+
+int transcript_give_raw(int *fd, const struct buf *b, struct remem_err *err)
+{
+	int rc;
+
+	*fd = file_temp(err);
+	if (*fd < 0)
+		return *fd;
+	rc = file_write_all(*fd, buf_str(b), b->len, "a file for a while",
+			    err);
+	if (!rc && lseek(*fd, 0, SEEK_SET) < 0)
+		rc = fail_errno(err, REMEM_EIO, errno, "cannot read back");
+	if (rc) {
+		close(*fd);
+		*fd = -1;
+	}
+	return rc;
+}
+
 int transcript_raw(int *fd, struct transcript *t, struct remem_err *err)
 {
+	if (t->is_whole)
+		return raw_whole(fd, t, err);
 	if (t->format->raw)
 		return t->format->raw(fd, t, err);
 	*fd = fcntl(t->lines.fd, F_DUPFD_CLOEXEC, 0);

@@ -72,6 +72,7 @@ struct transcript_message { /* borrowed until the next call */
 struct transcript_info {
 	const char *format, *host; /* "openclaw-sqlite", "openclaw" */
 	const char *session, *agent, *cwd, *title; /* NULL: not said */
+	const char *cwd_hash; /* hex SHA-256 of cwd, where only that is said */
 	const char *parent; /* session it goes on from, or NULL */
 	int64_t started_ms, last_ms; /* 0: not known */
 	bool shared; /* a group or a channel: others speak too */

@@ -45,6 +45,10 @@ struct transcript_format {
 	 * none. Pushes all messages, numbered from 1. */
 	void (*whole)(struct transcript *t, yyjson_val *root);
 
+	/* Whether a talk without a cwd was held in this project. */
+	bool (*held_in)(const struct transcript_info *i, const char *path,
+			const char *project);
+
 	/* Stores. open finds the talk; fill pushes the messages of the next
 	 * records, *more false at the end. */
 	bool (*is_store)(const char *path);
@@ -94,7 +98,8 @@ struct transcript {
 	int64_t *id_lines;
 	size_t id_count, id_cap, parent_cap, line_cap;
 	int64_t *dead; /* lines, sorted, that do not count any more */
-	size_t dead_count;
+	size_t dead_count, dead_cap;
+	bool is_whole; /* one JSON value, see format.whole */
 	void *self; /* of the format */
 };
 
@@ -124,8 +129,14 @@ void transcript_set(struct transcript *t, const char **field, yyjson_val *v);
 void transcript_survey_tree(struct transcript *t, yyjson_val *record,
 			    const char *id_key, const char *parent_key);
 int transcript_resolve_tree(struct transcript *t, struct remem_err *err);
+/* A line does not count any more; sorted at the end, which may fail. */
+void transcript_kill(struct transcript *t, int64_t line);
+int transcript_sort_dead(struct transcript *t, struct remem_err *err);
 /* Counts a bad line with its reason. */
 void transcript_bad(struct transcript *t, int64_t line, const char *reason);
+
+/* An open file with these bytes, gone when it is closed. */
+int transcript_give_raw(int *fd, const struct buf *b, struct remem_err *err);
 
 const struct transcript_format *transcript_format_find(const char *name);
 /* Rows, NULL behind the last. */

@@ -329,8 +329,14 @@ void transcript_push_json(struct transcript *t, enum transcript_role role,
 	size_t len = 0;
 	char *s;
 
-	if (!(t->want & want_of(role, kind)))
+	/* A result means something for its turn also where it is not wanted,
+	 * and what a memory gave is looked at. */
+	if (!(t->want & want_of(role, kind)) &&
+	    !(kind == TRANSCRIPT_RESULT && is_memory_tool(t->next.tool))) {
+		if (kind == TRANSCRIPT_RESULT)
+			turn(t, role, kind, "", 0);
 		return;
+	}
 	if (yyjson_is_str(v)) {
 		transcript_push(t, role, kind, yyjson_get_str(v),
 				yyjson_get_len(v));

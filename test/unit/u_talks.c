@@ -220,6 +220,45 @@ static void test_talks__no_source_leaves_no_rows(void **state)
 	teardown();
 }
 
+/* The programs' own places, each with a fixture. */
+static void test_talks__each_host_is_found_at_its_place(void **state)
+{
+	static const char *const places[][3] = {
+		{ "codex.jsonl", ".codex/sessions/2026/11/25/rollout-2026-11-25"
+		  "T14-00-00-0199aa10.jsonl", "codex/2026-11-25/0199aa10" },
+		{ "gemini.jsonl", ".gemini/tmp/dc57/chats/session-2026-11-26T07"
+		  "-00-7b3c.jsonl", "gemini/dc57/session-2026-11-26T07-00-7b3c" },
+		{ "cursor.jsonl", ".cursor/projects/home-ada/agent-transcripts/"
+		  "x1/x1.jsonl", "cursor/home-ada/x1" },
+		{ "copilot.jsonl", ".copilot/session-state/c0/events.jsonl",
+		  "copilot/c0" },
+		{ "claude.jsonl", TALK, "claude/-home-ada/s1" },
+		{ "openclaw.jsonl", ".openclaw/agents/main/sessions/9d.jsonl",
+		  "openclaw/main/9d" },
+	};
+	struct store_file f;
+
+	(void)state;
+	setup();
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		struct buf b = BUF_INIT(0);
+		char path[128];
+
+		snprintf(path, sizeof(path), "test/fixtures/transcripts/%s",
+			 places[i][0]);
+		assert_int_equal(file_read(&b, path, &x.err), 0);
+		put(places[i][1], "w", buf_str(&b));
+		buf_release(&b);
+	}
+	ix_run(&x);
+	assert_int_equal(x.r.skip_count, 0);
+	for (size_t i = 0; i < ARRAY_LEN(places); i++)
+		if (!ix_file(&x, places[i][2], &f) || f.skipped)
+			fail_msg("%s is not there", places[i][2]);
+	is_as_fresh();
+	teardown();
+}
+
 /* ---- in step ---------------------------------------------------------- */
 
 static void test_talks__appending_gives_what_a_new_index_has(void **state)

@@ -187,6 +187,75 @@ static void test_transcript__generic_takes_what_is_documented(void **state)
 	tmp_end(&tmp);
 }
 
+static void test_transcript__codex_is_read_from_its_items(void **state)
+{
+	struct transcript *t = open_with(FIXTURES "codex.jsonl", NULL);
+	const struct transcript_message *m = next(t);
+
+	(void)state;
+	assert_string_equal(m->text, "How many pear trees stand in row nine?");
+	assert_int_equal(m->line, 5);
+	m = next(t);
+	assert_string_equal(m->text, "Fourteen pear trees stand in row nine.");
+	assert_true(m->tainted);
+	assert_string_equal(rest(t), "user:第十行呢?");
+	assert_string_equal(transcript_info(t)->cwd, "/home/ada/src/orchard");
+	assert_int_equal(transcript_info(t)->context_tokens, 5231);
+	assert_int_equal(transcript_info(t)->compactions, 1);
+	transcript_close(t);
+}
+
+static void test_transcript__gemini_is_read_as_it_ended(void **state)
+{
+	static const char old[] =
+		"{\n \"sessionId\": \"s\", \"projectHash\": \"h\",\n"
+		" \"messages\": [\n  {\"id\": \"1\", \"type\": \"user\","
+		" \"content\": \"one\"},\n  {\"id\": \"2\", \"type\":"
+		" \"gemini\", \"content\": \"two\"}\n ]\n}\n";
+	struct transcript *t = open_with(FIXTURES "gemini.jsonl", NULL);
+	const struct transcript_message *m;
+	char line[200];
+	int fd;
+
+	(void)state;
+	assert_int_equal(next(t)->line, 2);
+	m = next(t);
+	assert_int_equal(m->line, 4);
+	assert_true(m->tainted);
+	assert_string_equal(rest(t), "user:糖水的比例是多少?");
+	assert_string_equal(transcript_info(t)->title, "Feeding bees");
+	assert_int_equal(transcript_info(t)->context_tokens, 3152);
+	transcript_close(t);
+	tmp_begin(&tmp);
+	tmp_put(&tmp, "old.json", old);
+	t = open_with(tmp_path(&tmp, "old.json"), NULL);
+	assert_string_equal(transcript_info(t)->session, "s");
+	assert_string_equal(rest(t), "user:one|assistant:two");
+	assert_int_equal(transcript_raw(&fd, t, NULL), 0);
+	assert_true(read(fd, line, sizeof(line)) > 60);
+	assert_memory_equal(line, "{\"id\":\"1\"", 9);
+	close(fd);
+	transcript_close(t);
+	tmp_end(&tmp);
+}
+
+static void test_transcript__cursor_and_copilot(void **state)
+{
+	struct transcript *t = open_with(FIXTURES "cursor.jsonl", NULL);
+
+	(void)state;
+	assert_string_equal(rest(t),
+			    "user:\nRename the harbour module to quay.\n|"
+			    "assistant:I will rename it in all files.|"
+			    "assistant:Renamed in 12 files.");
+	transcript_close(t);
+	t = open_with(FIXTURES "copilot.jsonl", NULL);
+	assert_string_equal(rest(t), "user:When is the mill wheel greased?|"
+			    "assistant:On the first Monday of each month.");
+	assert_string_equal(transcript_info(t)->cwd, "/home/ada/src/mill");
+	transcript_close(t);
+}
+
 /* ---- growing files ---------------------------------------------------- */
 
 #define U(n) "{\"role\":\"user\",\"content\":\"" n "\",\"id\":\"" n "\"}\n"
