@@ -112,28 +112,31 @@ static const char *real_name(struct get *g)
 static int open_talk(struct get *g, int not_found)
 {
 	const struct session_opts *o = g->r->source.sessions;
-	struct transcript_opts to = { 0 };
 	const struct session_file *f;
 	struct session_list l;
-	struct transcript *t;
 	const char *session;
+	size_t at = 0;
 	int rc;
 
-	if (!o || (rc = sessions_find(&l, &g->a, o, NULL)))
+	if (!o || !session_is_name(g->path) || sessions_find(&l, &g->a, o,
+							     NULL))
 		return not_found;
-	f = session_by_name(&l, g->path, &session);
-	if (!f && session_is_name(g->path))
-		return REMEM_ENOTFOUND;
-	if (!f || f->skip)
-		return not_found;
-	to.format = f->format;
-	to.session = session;
-	if ((rc = transcript_open(&t, f->path, &to, NULL)))
+	while ((f = session_by_name(&l, g->path, &session, &at))) {
+		struct transcript_opts to = { .format = f->format,
+					      .session = session };
+		struct transcript *t;
+
+		rc = transcript_open(&t, f->path, &to, NULL);
+		if (rc == REMEM_ENOTFOUND)
+			continue; /* a store without it */
+		if (rc)
+			return rc;
+		rc = session_in_scope(o, f, transcript_info(t)) ?
+			transcript_raw(&g->fd, t, NULL) : REMEM_ENOTFOUND;
+		transcript_close(t);
 		return rc;
-	rc = session_in_scope(o, f, transcript_info(t)) ?
-		transcript_raw(&g->fd, t, NULL) : REMEM_ENOTFOUND;
-	transcript_close(t);
-	return rc;
+	}
+	return REMEM_ENOTFOUND;
 }
 
 static int open_file(struct get *g, struct remem_err *err)

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "index/sync.h"
+#include "source/list.h"
 #include "source/secret.h"
 #include "source/sessions.h"
 #include "text/talk.h"
@@ -46,6 +47,7 @@ struct talks {
 	int batch_talks;
 	int64_t failures;
 	int64_t masked; /* secrets, in this run */
+	struct list_ids names; /* of talks that stores hold, by hash */
 	char wants[32]; /* front of stamps: what is wanted, of whom */
 };
 
@@ -706,10 +708,13 @@ static int sync_store(struct talks *t, const struct session_file *f,
 	for (size_t i = 0; i < count && !rc; i++) {
 		const char *name, *stamp;
 
-		if (talks[i].skip)
-			continue; /* not to be known: what we had goes */
 		arena_reset(&t->one);
 		name = arena_printf(&a, "%s/%s", f->name, talks[i].session);
+		if (name)
+			list_ids_add(&t->names, hash64(name, strlen(name), 0),
+				     1, 1);
+		if (talks[i].skip)
+			continue; /* not to be known: what we had goes */
 		stamp = arena_printf(&a, "%s:%s", t->wants, talks[i].stamp);
 		if (!name || !stamp)
 			rc = fail_nomem(err);
@@ -738,6 +743,9 @@ static int sync_file(struct talks *t, const struct session_file *f,
 	if (!stamp)
 		return fail_nomem(err);
 	/* The one in a store is the newer form of the same talk. */
+	if (list_ids_add(&t->names, hash64(f->name, strlen(f->name), 0), 1,
+			 1) != LIST_NEW)
+		return 0;
 	return sync_talk(t, f, f->name, NULL, stamp, err);
 }
 
@@ -775,8 +783,12 @@ static int sync_files(struct talks *t, const struct session_list *l,
 	int rc = 0;
 
 	progress_phase(p, "sessions", (int64_t)l->count);
-	for (size_t i = 0; i < l->count && !rc; i++) {
-		rc = sync_file(t, &l->files[i], err);
+	for (size_t k = 0; k < 2 * l->count && !rc; k++) {
+		const struct session_file *f = &l->files[k % l->count];
+
+		if (f->store != (k < l->count))
+			continue;
+		rc = sync_file(t, f, err);
 		if (!rc && (t->batch_talks >= BATCH_TALKS ||
 			    t->batch_bytes >= BATCH_BYTES))
 			rc = batch_commit(t, err);
@@ -856,6 +868,7 @@ int sync_talks(struct sync *y, struct remem_err *err)
 	if (t.open)
 		y->s->ops->rollback(y->s);
 	y->failures += t.failures;
+	list_ids_release(&t.names);
 	arena_release(&t.one);
 	return rc;
 }

@@ -315,20 +315,19 @@ bool session_is_kept(const struct session_list *l, const char *name)
 
 const struct session_file *session_by_name(const struct session_list *l,
 					   const char *name,
-					   const char **session)
+					   const char **session, size_t *at)
 {
-	*session = NULL;
-	for (size_t i = 0; i < l->count; i++)
-		if (!l->files[i].store && !strcmp(l->files[i].name, name))
-			return &l->files[i];
-	for (size_t i = 0; i < l->count; i++) {
-		const struct session_file *f = &l->files[i];
+	while (*at < 2 * l->count) {
+		bool stores = *at < l->count;
+		const struct session_file *f = &l->files[(*at)++ % l->count];
 		size_t n = strlen(f->name);
 
-		if (!f->store || strncmp(name, f->name, n) || name[n] != '/')
+		*session = stores ? name + n + 1 : NULL;
+		if (f->skip || f->store != stores)
 			continue;
-		*session = name + n + 1;
-		return f;
+		if (stores ? !strncmp(name, f->name, n) && name[n] == '/' :
+			     !strcmp(name, f->name))
+			return f;
 	}
 	return NULL;
 }

@@ -61,11 +61,12 @@ bool session_in_scope(const struct session_opts *o,
 		      const struct transcript_info *i);
 /* True if name begins like one whose place could not be read. */
 bool session_is_kept(const struct session_list *l, const char *name);
-/* The file that holds the talk of this name, and in a store its session. NULL:
- * there is none. */
+/* The next file, from number *at on, that may hold the talk of this name, and
+ * in a store its session; stores come first: they have the newer form of a
+ * talk that stands in both. NULL: there is none. *at is 0 at first. */
 const struct session_file *session_by_name(const struct session_list *l,
 					   const char *name,
-					   const char **session);
+					   const char **session, size_t *at);
 /* Whether it has the form of such a name, "claude/…". */
 bool session_is_name(const char *path);
 /* SHA-256 over all that was found and what is wanted of it. */

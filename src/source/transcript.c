@@ -202,11 +202,9 @@ static int detect(struct transcript *t, const char *path, const char *name,
 
 /* ---- records that follow one another ---------------------------------- */
 
-void transcript_survey_tree(struct transcript *t, yyjson_val *record,
-			    const char *id_key, const char *parent_key)
+void transcript_tree_add(struct transcript *t, const char *id,
+			 const char *parent, int64_t line)
 {
-	const char *id = json_str(record, id_key, "");
-	const char *parent = json_str(record, parent_key, "");
 	struct arena *a = &t->a;
 	size_t want = t->id_count + 1;
 
@@ -222,7 +220,14 @@ void transcript_survey_tree(struct transcript *t, yyjson_val *record,
 	t->ids[t->id_count] = hash64(id, strlen(id), 0);
 	t->parents[t->id_count] = *parent ? hash64(parent, strlen(parent), 0) :
 					    0;
-	t->id_lines[t->id_count++] = t->lines.line;
+	t->id_lines[t->id_count++] = line;
+}
+
+void transcript_survey_tree(struct transcript *t, yyjson_val *record,
+			    const char *id_key, const char *parent_key)
+{
+	transcript_tree_add(t, json_str(record, id_key, ""),
+			    json_str(record, parent_key, ""), t->lines.line);
 }
 
 static bool is_chain(const struct transcript *t, uint64_t before)
@@ -297,7 +302,7 @@ int transcript_sort_dead(struct transcript *t, struct remem_err *err)
 	return 0;
 }
 
-static bool is_dead(const struct transcript *t, int64_t line)
+bool transcript_is_dead(const struct transcript *t, int64_t line)
 {
 	return t->dead_count && bsearch(&line, t->dead, t->dead_count,
 					sizeof(*t->dead), by_number);
@@ -419,7 +424,7 @@ static int fill_line(struct transcript *t, bool *more, struct remem_err *err)
 			read_record(t, s, len);
 			j->line--;
 		}
-	} else if (res == JSONL_LINE && !is_dead(t, j->line)) {
+	} else if (res == JSONL_LINE && !transcript_is_dead(t, j->line)) {
 		read_record(t, s, len);
 	}
 	t->info.lines = j->line;

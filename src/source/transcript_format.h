@@ -128,9 +128,12 @@ void transcript_set(struct transcript *t, const char **field, yyjson_val *v);
 /* Survey of records with an id and the one they follow. */
 void transcript_survey_tree(struct transcript *t, yyjson_val *record,
 			    const char *id_key, const char *parent_key);
+void transcript_tree_add(struct transcript *t, const char *id,
+			 const char *parent, int64_t line);
 int transcript_resolve_tree(struct transcript *t, struct remem_err *err);
 /* A line does not count any more; sorted at the end, which may fail. */
 void transcript_kill(struct transcript *t, int64_t line);
+bool transcript_is_dead(const struct transcript *t, int64_t line);
 int transcript_sort_dead(struct transcript *t, struct remem_err *err);
 /* Counts a bad line with its reason. */
 void transcript_bad(struct transcript *t, int64_t line, const char *reason);

@@ -251,9 +251,7 @@ static enum transcript_origin origin_of(const struct transcript *t,
 {
 	switch (role) {
 	case TRANSCRIPT_USER:
-		return t->info.automatic ? TRANSCRIPT_INJECTED :
-		       t->info.shared ? TRANSCRIPT_UNTRUSTED :
-					TRANSCRIPT_OWNER;
+		return t->info.shared ? TRANSCRIPT_UNTRUSTED : TRANSCRIPT_OWNER;
 	case TRANSCRIPT_ASSISTANT:
 		return TRANSCRIPT_AGENT;
 	case TRANSCRIPT_TOOL:
@@ -296,6 +294,9 @@ void transcript_push(struct transcript *t, enum transcript_role role,
 
 	if (is_blank(text, len) && kind != TRANSCRIPT_COMPACTION)
 		return;
+	/* What a timer or another agent asks, no person said. */
+	if (role == TRANSCRIPT_USER && t->info.automatic)
+		role = TRANSCRIPT_SYSTEM;
 	turn(t, role, kind, text, len);
 	if (kind == TRANSCRIPT_COMPACTION)
 		t->info.compactions++;
