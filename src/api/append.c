@@ -41,6 +41,7 @@ static int give(char **json, const struct append_done *d,
 	json_kstr(&j, "path", d->path);
 	json_kstr(&j, "citation", d->citation);
 	json_kbool(&j, "duplicate", d->duplicate);
+	json_kbool(&j, "forgotten", d->forgotten);
 	json_kbool(&j, "created", d->created);
 	json_kbool(&j, "dryRun", w->dry_run);
 	json_kstr(&j, "origin", origin_name(w->origin));

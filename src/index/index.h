@@ -62,6 +62,7 @@ struct index_opts {
 	const struct index_origins *origins; /* NULL: nobody knows */
 	const struct index_embed_ops *embed_ops; /* NULL: those of embed.h */
 	bool force, dry_run, text_only;
+	bool purge; /* with force: no vector of a text that is gone is kept */
 	int wait_ms; /* for the lock */
 	int vector_budget_ms; /* 0: no bound */
 	int64_t cache_entries; /* 0: 50,000 */

@@ -253,7 +253,7 @@ static int open_store(struct sync *y, enum store_open_mode mode, int wait_ms,
 	const struct index_opts *o = y->o;
 	const struct store_ops *ops = store_backend(o->backend);
 	struct store_opts so = { o->dir, mode, wait_ms, TERM_VERSION,
-				 NOTE_VERSION };
+				 NOTE_VERSION, o->purge };
 
 	if (!ops)
 		return fail(err, REMEM_EINVAL, "there is no index backend '%s'",

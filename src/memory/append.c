@@ -294,9 +294,19 @@ failed:
 
 static int is_known(struct work *k, struct remem_err *err)
 {
+	int rc;
+
 	k->has_words = origin_words_hash(k->words, k->w->text, k->w->len);
 	if (!k->has_words || k->w->again)
 		return 0;
+	/* The owner may say again what was to be forgotten. */
+	if (k->w->origin != REMEM_ORIGIN_OWNER) {
+		rc = state_tombstone_has(k->m->state, "words", k->words,
+					 &k->out->forgotten, err);
+		k->out->duplicate = k->out->forgotten;
+		if (rc || k->out->forgotten)
+			return rc;
+	}
 	return state_line_known(k->m->state, k->out->path, k->words,
 				k->w->source, &k->out->duplicate,
 				&k->out->journal, err);

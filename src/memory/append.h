@@ -45,6 +45,7 @@ struct append {
 struct append_done { /* strings in the arena */
 	const char *path, *citation;
 	bool duplicate; /* nothing was written: it is there */
+	bool forgotten; /* nor this: it was forgotten and is not learned again */
 	bool created; /* the note is new */
 	int line_first, line_last; /* of the text; 0 for a duplicate */
 	int64_t bytes; /* that were added */

@@ -53,7 +53,11 @@ static int copy_one(struct source *o, struct fp *f, sqlite3_stmt *row,
 static int copy_rows(struct source *o, struct fp *f, struct remem_err *err)
 {
 	sqlite3_stmt *row;
-	int rc = query(o, "SELECT key, slot, script, used_day FROM embeddings "
+	int rc = query(o, o->s->live_only ?
+		       "SELECT key, slot, script, used_day FROM embeddings e "
+		       "WHERE fp = ?1 AND EXISTS(SELECT 1 FROM passages p "
+		       "WHERE p.slot = e.slot) ORDER BY key" :
+		       "SELECT key, slot, script, used_day FROM embeddings "
 		       "WHERE fp = ?1 ORDER BY key", &row);
 
 	if (rc)

@@ -288,6 +288,7 @@ static int open_any(struct sq *s, const struct store_opts *o,
 		return fail_nomem(err);
 	if (o->mode == STORE_READ)
 		return open_published(s, err);
+	s->live_only = o->live_only;
 	if ((rc = take_lock(s, o->lock_timeout_ms, err)))
 		return rc;
 	return o->mode == STORE_WRITE ? open_write(s, err) :

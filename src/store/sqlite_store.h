@@ -106,6 +106,7 @@ struct sq {
 	struct lock lock;
 	int term_version, note_version; /* of the program */
 	bool in_write, in_read, published, broken, immutable;
+	bool live_only; /* cache_import() leaves vectors of nothing behind */
 	bool cut_checked; /* term and note version are this program's */
 	int op_depth;
 	int64_t data_version; /* that the caches were filled at */

@@ -138,6 +138,9 @@ int state_given_has(struct state *s, const char *session,
 		    const unsigned char words[LINE_HASH_BYTES], bool *has,
 		    struct remem_err *err);
 
+/* Overwrites what was deleted, so that its bytes are not on disk any more. */
+int state_scrub(struct state *s, struct remem_err *err);
+
 /* Counts up within a window of time, for limits: the sum after adding. */
 int state_rate_add(struct state *s, const char *key, int64_t window,
 		   int64_t add, int64_t *sum, struct remem_err *err);

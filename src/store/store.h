@@ -43,6 +43,8 @@ struct store_opts {
 	enum store_open_mode mode;
 	int lock_timeout_ms; /* for writers: REMEM_EBUSY when passed */
 	int term_version, note_version; /* of the program; see store_info */
+	bool live_only; /* STORE_REBUILD: of the old vectors only those that
+			   passages have are taken over; for forgetting */
 };
 
 struct store_file {
