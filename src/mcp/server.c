@@ -82,23 +82,38 @@ void server_rest(struct server *s, const struct remem_err *err)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* The settings decide about citations; reading them costs a millisecond. No
- * workspace is no reason to say nothing. */
-void server_guidance(struct server *s, struct buf *out)
+static bool is_read_only(struct remem *r)
+{
+	yyjson_doc *doc = NULL;
+	char *json = NULL;
+	bool on = false;
+
+	if (!remem_config_get(r, "readOnly", &json, NULL) &&
+	    !json_read(&doc, json, strlen(json), false, "settings", NULL))
+		on = json_bool(yyjson_doc_get_root(doc), "value", false);
+	yyjson_doc_free(doc);
+	remem_free(json);
+	return on;
+}
+
+/* What the settings say about citations and writing. Reading them costs a
+ * millisecond; no workspace is no reason to say nothing. */
+static void learn(struct server *s)
 {
 	struct remem *r = NULL;
-	char *text = NULL;
 
-	pthread_mutex_lock(&s->lock);
-	if (!s->guidance) {
-		if (remem_open(&r, &s->o.open, NULL))
-			r = NULL;
-		if (!remem_guidance(r, s->o.shared, &text, NULL))
-			s->guidance = text;
-		remem_close(r);
-	}
+	if (remem_open(&r, &s->o.open, NULL))
+		r = NULL;
+	if (r && is_read_only(r))
+		s->o.open.read_only = 1;
+	if (remem_guidance(r, s->o.shared, &s->guidance, NULL))
+		s->guidance = NULL;
+	remem_close(r);
+}
+
+void server_guidance(struct server *s, struct buf *out)
+{
 	buf_adds(out, s->guidance ? s->guidance : "");
-	pthread_mutex_unlock(&s->lock);
 }
 
 int worker_open(struct worker *w, struct remem **out, struct remem_err *err)
@@ -733,6 +748,7 @@ int server_new(struct server **out, const struct mcp_opts *o,
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&s->over, &attr);
 	pthread_condattr_destroy(&attr);
+	learn(s);
 	return 0;
 }
 

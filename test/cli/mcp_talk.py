@@ -613,6 +613,10 @@ def case_add():
     assert "memory_add" not in [t["name"] for t in s.ask("tools/list")["tools"]]
     check(s.fails("tools/call", {"name": "memory_add", "arguments": {"content": "x"}})["code"], -32602)
     s.end()
+    for options, env in ((["--set", "readOnly=true"], {}), ([], {"REMEM_READ_ONLY": "1"})):
+        s = Server(*options, version=LEGACY[-1], env=dict(os.environ, **env))
+        assert "memory_add" not in [t["name"] for t in s.ask("tools/list")["tools"]], (options, env)
+        s.end()
     check(open(today, encoding="utf-8").read(), before)
 
 
