@@ -19,6 +19,7 @@
 #define BATCH_FILES 2048
 #define BATCH_BYTES (8u << 20)
 #define KEEP_BYTES (4u << 20) /* larger buffers are given back */
+#define LARGE_BYTES (1 << 20) /* may be what memory is missing for */
 #define SETTLE_MS 60 /* to wait for stamps, in one run */
 
 struct text_run {
@@ -351,6 +352,18 @@ static int put_item(struct text_run *t, const struct plan_item *it,
 
 /* ---- all of them ------------------------------------------------------ */
 
+/* Which file was too large for the memory there is, and what helps. */
+static int say_nomem(const struct plan_item *it, struct remem_err *err)
+{
+	if (it->file->size < LARGE_BYTES)
+		return REMEM_ENOMEM;
+	fail(err, REMEM_ENOMEM, "out of memory at '%s' of %lld bytes",
+	     it->file->path, (long long)it->file->size);
+	fail_action(err, "give it more memory, or set memorySearch.maxFileBytes "
+			 "lower, which leaves such files out");
+	return REMEM_ENOMEM;
+}
+
 static int put_all(struct text_run *t, struct remem_err *err)
 {
 	struct plan *p = &t->y->plan;
@@ -362,6 +375,8 @@ static int put_all(struct text_run *t, struct remem_err *err)
 		if (t->bytes.cap > KEEP_BYTES)
 			buf_release(&t->bytes);
 		rc = put_item(t, &p->items[i], err);
+		if (rc == REMEM_ENOMEM)
+			rc = say_nomem(&p->items[i], err);
 		if (!rc && progress_step(&t->y->progress, 1))
 			rc = fail(err, REMEM_ECANCELLED, "stopped on request");
 	}

@@ -5,6 +5,9 @@ import json
 import os
 import sys
 
+# Of 32 dimensions, or FAKE_DIMS.
+REPEAT = int(os.environ.get("FAKE_DIMS", 32)) // 32
+
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
@@ -15,7 +18,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         rows = []
         for i, t in enumerate(texts):
             h = hashlib.sha256(t.encode()).digest()
-            rows.append({"object": "embedding", "index": i, "embedding": [b / 128 - 1 for b in h]})
+            rows.append({"object": "embedding", "index": i, "embedding": [b / 128 - 1 for b in h * REPEAT]})
         out = json.dumps({"object": "list", "data": rows, "model": "m", "usage": {"total_tokens": 7}}).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")

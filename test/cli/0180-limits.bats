@@ -1,0 +1,145 @@
+load common
+
+# Input of extreme shape: bounded time and memory, or a refusal that says the
+# limit, and nothing else is lost by it.
+setup() {
+	begin
+	no_vectors
+}
+
+teardown() {
+	[ -z "${server:-}" ] || kill "$server" 2>/dev/null || true
+}
+
+# with_server DIMS
+with_server() {
+	ldconfig -p | grep -q libcurl || skip "no libcurl"
+	log="$BATS_TEST_TMPDIR/log"
+	: >"$log"
+	FAKE_DIMS=$1 python3 "$BATS_TEST_DIRNAME/fake_embed.py" \
+		"$BATS_TEST_TMPDIR/port" "$log" >/dev/null 2>&1 3>&- &
+	server=$!
+	until [ -f "$BATS_TEST_TMPDIR/port" ]; do
+		kill -0 $server
+		read -rt .05 <> <(:) || true
+	done
+	cat >"$config" <<-END
+	memorySearch:
+	  provider: openai-compatible
+	  model: m
+	  remote:
+	    baseUrl: http://127.0.0.1:$(cat "$BATS_TEST_TMPDIR/port")/v1
+	END
+}
+
+@test "a file of 100,000 short lines" {
+	seq 100000 | sed 's/^/l/' >memory/short.md
+	run_split timeout 30 "$REMEM" index --json
+	[ "$status" = 0 ]
+	is 'd["complete"]' true
+	run_split "$REMEM" search --json l99999
+	is 'd["results"][0]["citation"].split("#")[0]' memory/short.md
+}
+
+@test "a line of 8 MB is cut in time that grows with its length only" {
+	yes 'word 数据' | head -c 8000000 | tr '\n' ' ' >memory/line.md
+	echo >>memory/line.md
+	echo 'the last line says quokka' >>memory/line.md
+	run_split timeout 30 "$REMEM" index --json
+	[ "$status" = 0 ]
+	run_split "$REMEM" search --json quokka
+	is 'd["results"][0]["endLine"]' 2
+	is 'd["results"][0]["path"]' memory/line.md
+	is 'len(d["results"][0]["snippet"]) <= 700' true
+}
+
+@test "a line of 200 MB is refused with the limit, the rest is indexed" {
+	head -c 200000000 /dev/zero | tr '\0' a >memory/huge.md
+	run_split timeout 30 "$REMEM" index --json
+	[ "$status" = 3 ]
+	is 'd["indexed"]' 2
+	says "$output" 'has 200000000 bytes, more than the'
+	says "$output" memorySearch.maxFileBytes
+	run_split "$REMEM" search --json Berlin
+	is 'len(d["results"])' 1
+}
+
+@test "50,000 equal items are embedded once" {
+	with_server 32
+	yes -- '- the very same item of a long list, said again' |
+		head -n 50000 >memory/equal.md
+	run_split timeout 60 "$REMEM" index --json
+	[ "$status" = 0 ]
+	is 'd["complete"]' true
+	[ "$(grep -o 'the very same item' "$log" | wc -l)" -lt 5 ]
+	run_split timeout 10 "$REMEM" search --json 'the very same item'
+	[ "$status" = 0 ]
+	is '"memory/equal.md" in [r["path"] for r in d["results"]]' true
+}
+
+@test "a question of 1 MB is answered or refused in bounded time" {
+	run_split timeout 10 "$REMEM" index --json
+	python3 -c 'import json
+print(json.dumps({"id": 1, "query": "Berlin " + "w%d x " * 100000}))
+print(json.dumps({"id": 2, "query": "Berlin"}))' >"$BATS_TEST_TMPDIR/batch"
+	run_split timeout 20 sh -c '"$0" search --batch <"$1"' "$REMEM" \
+		"$BATS_TEST_TMPDIR/batch"
+	[ "$status" = 0 ] || [ "$status" = 3 ]
+	[ "$(printf '%s\n' "$output" | wc -l)" = 2 ]
+	output=$(printf '%s\n' "$output" | tail -n 1)
+	is 'len(d["results"])' 1
+}
+
+@test "vectors of 4096 dimensions" {
+	with_server 4096
+	run_split timeout 30 "$REMEM" index --json
+	[ "$status" = 0 ]
+	is 'd["complete"]' true
+	run_split timeout 30 "$REMEM" search --json Berlin
+	[ "$status" = 0 ]
+	is 'd["degraded"]' null
+	is 'd["mode"]' hybrid
+	run_split "$REMEM" status --deep --json
+	is 'd["sizes"]["parts"]["vectors"]' 16448
+	is 'd["check"]["ok"]' true
+}
+
+@test "on a slow disk a search answers, and nothing is lost" {
+	"$REMEM" index -q >/dev/null
+	cc -shared -fPIC -o "$BATS_TEST_TMPDIR/slow.so" \
+		"$BATS_TEST_DIRNAME/slow_disk.c" -ldl || skip "no compiler"
+	for i in $(seq 50); do
+		echo "note $i" >"memory/slow-$i.md"
+	done
+	start=$(date +%s%N)
+	SLOW_MS=20 LD_PRELOAD="$BATS_TEST_TMPDIR/slow.so" \
+		run_split timeout 10 "$REMEM" search --json Berlin
+	[ "$status" = 0 ]
+	is 'd["results"][0]["path"]' memory/2026-03-01.md
+	[ $(($(date +%s%N) - start)) -ge 900000000 ] # it was slow
+	run_split "$REMEM" index --json
+	is 'd["complete"]' true
+	is 'd["indexed"]' 52
+}
+
+@test "within 300 MB of address space" {
+	yes 'some words of a long note 和一些中文' | head -c 20000000 >memory/large.md
+	run_split timeout 60 sh -c 'ulimit -v 300000; exec "$0" index --json' "$REMEM"
+	[ "$status" = 0 ]
+	is 'd["complete"]' true
+	run_split sh -c 'ulimit -v 300000; exec "$0" search --json Berlin' "$REMEM"
+	[ "$status" = 0 ]
+	is 'd["results"][0]["path"]' memory/2026-03-01.md
+}
+
+@test "without the memory for a file it is named, and nothing is lost" {
+	"$REMEM" index -q >/dev/null
+	head -c 50000000 /dev/zero | tr '\0' ' ' >memory/large.md
+	run_split sh -c 'ulimit -v 90000; exec "$0" index --json' "$REMEM"
+	[ "$status" = 1 ]
+	says "$output$errors" memory/large.md
+	says "$output$errors" memorySearch.maxFileBytes
+	rm memory/large.md
+	run_split "$REMEM" search --json Berlin
+	is 'len(d["results"])' 1
+}
