@@ -9,6 +9,7 @@
 #include "api/handle.h"
 #include "api/public.h"
 #include "base/hash.h"
+#include "source/transcript_format.h"
 
 static void add(struct buf *b, const char *text)
 {
@@ -48,6 +49,22 @@ static void add_stamp(struct buf *b, const char *path)
 		add(b, NULL);
 }
 
+/* Where a host keeps its transcripts. */
+static bool moves_a_host(const char *var)
+{
+	for (int i = 0; transcript_row(i); i++) {
+		const struct transcript_place *p = transcript_row(i)->places;
+
+		for (; p && p->home_sub; p++) {
+			size_t n = p->env ? strlen(p->env) : 0;
+
+			if (n && !strncmp(var, p->env, n) && var[n] == '=')
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Variables that count whatever the settings say. */
 static bool is_ours(const char *var)
 {
@@ -56,7 +73,7 @@ static bool is_ours(const char *var)
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (!strncmp(var, names[i], strlen(names[i])))
 			return true;
-	return false;
+	return moves_a_host(var);
 }
 
 static void add_all(struct buf *b, const struct remem *r)

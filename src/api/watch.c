@@ -159,6 +159,12 @@ static int prepare(struct remem_watch *w, struct remem_err *err)
 			s, "memorySearch.sync.watchDebounceMs"),
 		.interval_ms = 60000 * settings_int(
 			s, "memorySearch.sync.intervalMinutes"),
+		.delta_bytes = settings_int(
+			s, "memorySearch.sync.sessions.deltaBytes"),
+		.delta_messages = settings_int(
+			s, "memorySearch.sync.sessions.deltaMessages"),
+		.shrunk_counts = settings_bool(
+			s, "memorySearch.sync.sessions.postCompactionForce"),
 	};
 	int rc;
 

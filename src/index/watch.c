@@ -13,6 +13,8 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "index/growth.h"
+#include "source/sessions.h"
 #include "source/watch.h"
 
 #define NEVER INT64_MAX
@@ -22,18 +24,23 @@
 #define RETRY_MIN_MS 1000 /* after a failure, doubled up to a minute */
 #define RETRY_MAX_MS 60000
 #define LOCK_WAIT_MS 10000 /* for another process that syncs */
+#define TALK_QUIET_MS 5000 /* as OpenClaw's timer */
+#define TALK_MAX_QUIET 4
 #define PROVIDER_MS 60000 /* before a provider that failed is asked again */
 
 struct index_watch {
 	struct index_watch_opts o;
 	struct index_opts index; /* a copy, with what follows */
 	struct source_opts source; /* a copy, with the watch */
+	struct session_opts sessions; /* the same */
+	struct growth growth;
 	struct watch *watch;
 	struct arena waiting; /* paths that have changed */
 	const char **paths;
 	size_t path_count, path_cap;
 	bool rescan; /* the paths do not tell all */
 	int64_t first_ns, last_ns; /* of the changes that wait; NEVER: none */
+	int64_t talk_first_ns, talk_last_ns; /* of talks that grow slowly */
 	int64_t retry_ns, interval_ns, poll_ns, vectors_ns;
 	int retry_ms;
 	bool started, interrupted;
@@ -81,6 +88,12 @@ int index_watch_new(struct index_watch **out, const struct index_watch_opts *o,
 	if (!w->index.wait_ms)
 		w->index.wait_ms = LOCK_WAIT_MS;
 	w->first_ns = w->last_ns = w->retry_ns = NEVER;
+	w->talk_first_ns = w->talk_last_ns = NEVER;
+	w->growth.delta_bytes = o->delta_bytes;
+	w->growth.delta_messages = o->delta_messages;
+	w->growth.shrunk_counts = o->shrunk_counts;
+	if (!w->o.quiet_ms)
+		w->o.quiet_ms = TALK_QUIET_MS;
 	w->interval_ns = w->poll_ns = w->vectors_ns = NEVER;
 	arena_init(&w->report_arena, 0);
 	arena_init(&w->waiting, 0);
@@ -89,6 +102,11 @@ int index_watch_new(struct index_watch **out, const struct index_watch_opts *o,
 		return rc;
 	}
 	w->source.watch = w->watch;
+	if (w->source.sessions) {
+		w->sessions = *w->source.sessions;
+		w->sessions.watch = w->watch;
+		w->source.sessions = &w->sessions;
+	}
 	*out = w;
 	return 0;
 }
@@ -98,6 +116,7 @@ void index_watch_free(struct index_watch *w)
 	if (!w)
 		return;
 	watch_free(w->watch);
+	growth_release(&w->growth);
 	arena_release(&w->report_arena);
 	arena_release(&w->waiting);
 	mem_free(w);
@@ -131,18 +150,30 @@ static int64_t smaller(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+static int64_t settled_at(int64_t first_ns, int64_t last_ns, int quiet_ms,
+			  int most)
+{
+	int64_t quiet = quiet_ms * MS;
+
+	return first_ns == NEVER ? NEVER :
+	       smaller(last_ns + quiet, first_ns + most * quiet);
+}
+
 static int64_t changes_due(const struct index_watch *w)
 {
-	int64_t quiet = w->o.debounce_ms * MS;
+	return settled_at(w->first_ns, w->last_ns, w->o.debounce_ms, MAX_QUIET);
+}
 
-	if (w->first_ns == NEVER)
-		return NEVER;
-	return smaller(w->last_ns + quiet, w->first_ns + MAX_QUIET * quiet);
+static int64_t talks_due(const struct index_watch *w)
+{
+	return settled_at(w->talk_first_ns, w->talk_last_ns, w->o.quiet_ms,
+			  TALK_MAX_QUIET);
 }
 
 static int64_t next_due(const struct index_watch *w)
 {
-	int64_t due = smaller(changes_due(w), w->interval_ns);
+	int64_t due = smaller(smaller(changes_due(w), talks_due(w)),
+			      w->interval_ns);
 
 	if (!w->started)
 		return 0;
@@ -171,7 +202,7 @@ static const char *reason_of(const struct index_watch *w, int64_t now)
 		return "start";
 	if (w->retry_ns != NEVER)
 		return "retry";
-	if (changes_due(w) <= now)
+	if (changes_due(w) <= now || talks_due(w) <= now)
 		return "watch";
 	if (w->interval_ns <= now)
 		return "interval";
@@ -188,6 +219,12 @@ static void note_change(struct index_watch *w)
 	w->first_ns = smaller(w->first_ns, now);
 	if (w->last_ns == NEVER || changes_due(w) > now)
 		w->last_ns = now;
+}
+
+static void note_talk(struct index_watch *w)
+{
+	w->talk_last_ns = clock_mono_ns();
+	w->talk_first_ns = smaller(w->talk_first_ns, w->talk_last_ns);
 }
 
 static void keep_path(struct index_watch *w, const char *path)
@@ -221,11 +258,20 @@ static int take_changes(struct index_watch *w, struct remem_err *err)
 	if (!w->watch)
 		return 0;
 	rc = watch_take(w->watch, &b, err);
-	if (b.count || b.rescan)
+	if (b.rescan)
 		note_change(w);
 	w->rescan |= b.rescan;
-	for (size_t i = 0; i < b.count && !w->rescan; i++)
-		keep_path(w, b.paths[i].path);
+	for (size_t i = 0; i < b.count; i++) {
+		const struct watch_path *p = &b.paths[i];
+
+		if (p->talk && !growth_note(&w->growth, p->full, p->entry)) {
+			note_talk(w);
+			continue;
+		}
+		note_change(w);
+		if (!p->talk && !w->rescan)
+			keep_path(w, p->path);
+	}
 	return rc;
 }
 
@@ -258,14 +304,17 @@ static void plan_next(struct index_watch *w)
 
 static void sync_now(struct index_watch *w, struct index_watch_step *out)
 {
+	static const char *const none = NULL; /* only talks have changed */
 	bool some = !strcmp(out->reason, "watch") && !w->rescan;
 
 	/* What comes from now on is another change. */
 	w->first_ns = w->last_ns = NEVER;
+	w->talk_first_ns = w->talk_last_ns = NEVER;
 	w->interrupted = false;
 	arena_reset(&w->report_arena);
 	out->rc = some ? index_paths(&w->report, &w->report_arena, &w->index,
-				     w->paths, w->path_count, &out->err) :
+				     w->path_count ? w->paths : &none,
+				     w->path_count, &out->err) :
 			 index_run(&w->report, &w->report_arena, &w->index,
 				   &out->err);
 	forget_paths(w);
@@ -274,10 +323,12 @@ static void sync_now(struct index_watch *w, struct index_watch_step *out)
 	w->started = true;
 	if (w->interrupted && out->rc == REMEM_ECANCELLED)
 		out->rc = 0;
-	if (out->rc)
+	if (out->rc) {
 		failed(w, out);
-	else
+	} else {
+		growth_synced(&w->growth);
 		plan_next(w);
+	}
 }
 
 int index_watch_step(struct index_watch *w, struct index_watch_step *out,
@@ -299,6 +350,7 @@ int index_watch_step(struct index_watch *w, struct index_watch_step *out,
 			return fail_nomem(err);
 	}
 	atomic_store(&w->clean, w->started && w->first_ns == NEVER &&
+		     w->talk_first_ns == NEVER &&
 		     w->retry_ns == NEVER && w->poll_ns == NEVER);
 	return 0;
 }

@@ -14,6 +14,10 @@ struct index_watch_opts {
 	bool watch; /* false: by the clock alone */
 	int debounce_ms; /* quiet time after a change */
 	int64_t interval_ms; /* 0: not by the clock */
+	/* Of a transcript that is written: what is worth a sync at once. */
+	int64_t delta_bytes, delta_messages;
+	bool shrunk_counts;
+	int quiet_ms; /* else so long after the last change; 0: 5 s */
 };
 
 struct index_watch_step {

@@ -11,6 +11,7 @@
 
 #include "base/path.h"
 #include "source/transcript_format.h"
+#include "source/watch.h"
 
 #define ANY_DEPTH 16 /* of folders the user named */
 
@@ -179,6 +180,9 @@ static void walk(struct finder *f, const char *root, const char *below,
 			keep(f);
 		return;
 	}
+	/* Before it is read: what comes later is told. */
+	if (f->o->watch)
+		watch_talks_folder(f->o->watch, path, fd);
 	add_text(f->a, &l->folders, &l->folder_count, &l->folder_cap, path);
 	for (errno = 0; !f->a->failed && (e = readdir(d)); errno = 0)
 		entry(f, root, below, depth, fd, e->d_name);
@@ -274,6 +278,8 @@ int sessions_find(struct session_list *out, struct arena *a,
 	struct finder f = { .a = a, .l = out, .o = o };
 
 	memset(out, 0, sizeof(*out));
+	if (o->watch)
+		watch_talks_begin(o->watch);
 	for (int i = 0; transcript_row(i); i++) {
 		const struct transcript_place *p = transcript_row(i)->places;
 
@@ -285,6 +291,8 @@ int sessions_find(struct session_list *out, struct arena *a,
 		find_extra(&f, i);
 	if (a->failed)
 		return fail_nomem(err);
+	if (o->watch)
+		watch_talks_end(o->watch);
 	sort_files(out);
 	return 0;
 }

@@ -26,6 +26,7 @@ struct session_opts {
 	const char *project; /* only talks held in or below it; NULL: all */
 	unsigned want; /* TRANSCRIPT_WANT_…: what is indexed */
 	bool personal; /* numbers of people are masked too */
+	struct watch *watch; /* NULL, or what is to know the folders */
 };
 
 struct session_file {

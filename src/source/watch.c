@@ -23,11 +23,11 @@
 #define POLL_MS 20000 /* what nobody tells is found in half a minute */
 #define LOST_MIN_MS 2000 /* a root that is gone, doubled up to a minute */
 #define LOST_MAX_MS 60000
+#define TALKS (-1) /* root of a folder of transcripts */
 
 struct folder {
 	int id, root;
 	unsigned round; /* of the last walk that named it */
-	bool shared;
 	char *shown;
 };
 
@@ -42,7 +42,7 @@ struct watch {
 	size_t count, cap;
 	struct root *roots;
 	int root_count;
-	unsigned round;
+	unsigned round, talks_round;
 	bool follow_links;
 	bool shared; /* a folder that others change unseen */
 	bool refused; /* a folder that could not be watched */
@@ -201,8 +201,7 @@ static void refuse(struct watch *w, int errnum, const char *shown)
 		POLL_MS / 1000);
 }
 
-static void put_folder(struct watch *w, int id, int root, const char *shown,
-		       bool shared)
+static void put_folder(struct watch *w, int id, int root, const char *shown)
 {
 	size_t i = find(w, id);
 	struct folder *f;
@@ -220,8 +219,7 @@ static void put_folder(struct watch *w, int id, int root, const char *shown,
 		memmove(f + 1, f, (w->count++ - i) * sizeof(*f));
 		*f = (struct folder){ .id = id, .root = root };
 	}
-	f->round = w->round;
-	f->shared = shared;
+	f->round = root == TALKS ? w->talks_round : w->round;
 	if (f->shown && !strcmp(f->shown, shown))
 		return;
 	mem_free(f->shown);
@@ -231,11 +229,10 @@ static void put_folder(struct watch *w, int id, int root, const char *shown,
 void watch_folder(struct watch *w, int root, const char *shown, int folder_fd)
 {
 	const struct root *r = root < w->root_count ? &w->roots[root] : NULL;
-	bool shared = watch_os_is_shared(folder_fd);
 	char *path;
 	int id;
 
-	w->shared |= shared;
+	w->shared |= watch_os_is_shared(folder_fd);
 	if (w->fd < 0 || !r || !r->prefix || !r->path)
 		return;
 	path = path_join(&w->a, r->path, shown + strlen(r->prefix));
@@ -243,12 +240,13 @@ void watch_folder(struct watch *w, int root, const char *shown, int folder_fd)
 	if (id < 0)
 		refuse(w, -id, shown);
 	else
-		put_folder(w, id, root, shown, shared);
+		put_folder(w, id, root, shown);
 }
 
 /* Lets go what stood there at an earlier walk. */
-static void sweep(struct watch *w)
+static void sweep(struct watch *w, bool talks)
 {
+	unsigned round = talks ? w->talks_round : w->round;
 	size_t to = 0;
 
 	for (size_t i = 0; i < w->count; i++) {
@@ -256,7 +254,7 @@ static void sweep(struct watch *w)
 		bool twin = (i + 1 < w->count && f[1].id == f->id) ||
 			    (to && w->folders[to - 1].id == f->id);
 
-		if (f->round == w->round) {
+		if ((f->root == TALKS) != talks || f->round == round) {
 			w->folders[to++] = *f;
 			continue;
 		}
@@ -281,14 +279,41 @@ void watch_end(struct watch *w, const struct source_root *roots, bool whole)
 		w->lost_ms = w->lost_ms * 2 < LOST_MAX_MS ? w->lost_ms * 2 :
 							    LOST_MAX_MS;
 	if (whole && !w->failed)
-		sweep(w);
+		sweep(w, false);
+}
+
+void watch_talks_begin(struct watch *w)
+{
+	w->talks_round++;
+}
+
+void watch_talks_folder(struct watch *w, const char *path, int folder_fd)
+{
+	char *shown = arena_printf(&w->a, "%s/", path);
+	int id;
+
+	w->shared |= watch_os_is_shared(folder_fd);
+	if (w->fd < 0 || !shown)
+		return;
+	id = watch_os_add(w->fd, folder_fd, path);
+	if (id < 0)
+		refuse(w, -id, path);
+	else
+		put_folder(w, id, TALKS, shown);
+}
+
+void watch_talks_end(struct watch *w)
+{
+	if (!w->failed)
+		sweep(w, true);
 }
 
 /* ---- what has changed ------------------------------------------------- */
 
-static void add_path(struct watch *w, const struct folder *f, const char *name)
+static void add_path(struct watch *w, const struct folder *f,
+		     const struct watch_event *e)
 {
-	const struct root *r = &w->roots[f->root];
+	const struct root *r = f->root == TALKS ? NULL : &w->roots[f->root];
 	struct watch_path *p;
 
 	if (w->path_count >= MAX_PATHS) {
@@ -303,12 +328,17 @@ static void add_path(struct watch *w, const struct folder *f, const char *name)
 		return;
 	}
 	p = &w->paths[w->path_count];
-	p->path = arena_printf(&w->a, "%s%s", f->shown, name);
-	p->full = arena_printf(&w->a, "%s/%s%s", r->path,
-			       f->shown + strlen(r->prefix), name);
+	p->path = arena_printf(&w->a, "%s%s", f->shown, e->name);
+	p->full = !r ? p->path :
+		  arena_printf(&w->a, "%s/%s%s", r->path,
+			       f->shown + strlen(r->prefix), e->name);
+	p->talk = !r;
+	p->entry = e->entry;
 	/* Writing a file tells of it many times. */
 	if (!w->path_count || w->a.failed || strcmp(p->path, p[-1].path))
 		w->path_count++;
+	else
+		p[-1].entry |= e->entry;
 }
 
 /* The workspace itself is not walked: it has files by name, and memory/. */
@@ -346,7 +376,7 @@ static void on_file(struct watch *w, const struct folder *f,
 
 	if (r->single) {
 		if (!strcmp(name, r->single))
-			add_path(w, f, name);
+			add_path(w, f, e);
 		return;
 	}
 	if (name_ignore_file(name) >= 0) {
@@ -357,16 +387,34 @@ static void on_file(struct watch *w, const struct folder *f,
 		return;
 	if (is_workspace(f)) {
 		if (is_fixed(name))
-			add_path(w, f, name);
+			add_path(w, f, e);
 		else if (!strcmp(name, "memory"))
 			w->rescan = true;
 		return;
 	}
 	rel = arena_printf(&w->a, "%s%s", f->shown + strlen(r->prefix), name);
 	if (rel && root_wants(&media, &m, rel, name))
-		add_path(w, f, name);
+		add_path(w, f, e);
 	else if (w->follow_links && e->entry)
 		w->rescan = true; /* it may be a link to a folder */
+}
+
+static bool ends(const char *name, const char *end)
+{
+	size_t n = strlen(name), m = strlen(end);
+
+	return n > m && !strcmp(name + n - m, end);
+}
+
+/* What lies beside transcripts and stores only while they are written. */
+static void on_talk(struct watch *w, const struct folder *f,
+		    const struct watch_event *e)
+{
+	if (e->what == WATCH_FOLDER)
+		w->rescan = true;
+	else if (!name_is_temp(e->name) && !ends(e->name, "-shm") &&
+		 !ends(e->name, "-journal") && !ends(e->name, ".lock"))
+		add_path(w, f, e);
 }
 
 static void drop_entry(struct watch *w, int id)
@@ -397,6 +445,8 @@ static void on_event(void *ctx, const struct watch_event *e)
 	     w->folders[i].id == e->id; i++) {
 		if (e->what == WATCH_SELF)
 			w->rescan = true;
+		else if (w->folders[i].root == TALKS)
+			on_talk(w, &w->folders[i], e);
 		else if (e->what == WATCH_FOLDER)
 			on_folder(w, &w->folders[i], e->name);
 		else
@@ -420,6 +470,8 @@ static void sort_paths(struct watch *w)
 	for (size_t i = 0; i < w->path_count; i++)
 		if (!to || strcmp(w->paths[i].path, w->paths[to - 1].path))
 			w->paths[to++] = w->paths[i];
+		else
+			w->paths[to - 1].entry |= w->paths[i].entry;
 	w->path_count = to;
 }
 

@@ -19,6 +19,8 @@ struct watch;
 struct watch_path {
 	const char *path; /* shown, as in source_file */
 	const char *full; /* absolute */
+	bool talk; /* a transcript, or a file beside one; path is full */
+	bool entry; /* it came or went, or may have */
 };
 
 struct watch_batch { /* lives until the next call */
@@ -50,5 +52,10 @@ void watch_begin(struct watch *w, const struct source_opts *o,
 void watch_folder(struct watch *w, int root, const char *shown, int folder_fd);
 /* whole: folders that were not named any more are let go. */
 void watch_end(struct watch *w, const struct source_root *roots, bool whole);
+
+/* -- for sessions_find(): the folders of transcripts. */
+void watch_talks_begin(struct watch *w);
+void watch_talks_folder(struct watch *w, const char *path, int folder_fd);
+void watch_talks_end(struct watch *w);
 
 #endif

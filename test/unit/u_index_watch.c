@@ -2,6 +2,7 @@
 #include "index_help.h"
 
 #include "index/watch.h"
+#include "source/sessions.h"
 
 struct loop {
 	struct ix x;
@@ -237,6 +238,138 @@ static void test_index_watch__vectors_give_way_to_text(void **state)
 		for (int k = 0; k < i; k++)
 			assert_string_not_equal(l.x.e.asked[i],
 						l.x.e.asked[k]);
+	end(&l);
+}
+
+/* ---- transcripts ------------------------------------------------------ */
+
+#define TALK "home/.claude/projects/-ws/s1.jsonl"
+
+static const char *no_env(void *ctx, const char *name)
+{
+	(void)ctx, (void)name;
+	return NULL;
+}
+
+/* One message more, of so many bytes at least. */
+static void say(struct loop *l, const char *text, int bytes)
+{
+	static int number;
+	FILE *f = fopen(tmp_path(&l->x.ws.tmp, TALK), "a");
+
+	assert_non_null(f);
+	fprintf(f, "{\"type\":\"user\",\"sessionId\":\"s1\",\"uuid\":\"u%d\","
+		"\"timestamp\":\"2026-03-01T10:00:00Z\",\"cwd\":\"/ws\","
+		"\"message\":{\"role\":\"user\",\"content\":\"%s\"},"
+		"\"padding\":\"%0*d\"}\n", ++number, text, bytes, 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void begin_talk(struct loop *l, struct session_opts *so, char home[600])
+{
+	begin(l);
+	assert_int_equal(dir_make(tmp_path(&l->x.ws.tmp,
+			 "home/.claude/projects/-ws"), 0700, NULL), 0);
+	snprintf(home, 600, "%s/home", l->x.ws.tmp.dir);
+	memset(so, 0, sizeof(*so));
+	so->home = home;
+	so->env = no_env;
+	so->want = TRANSCRIPT_WANT_TEXT;
+	l->x.ws.o.sessions = so;
+	l->o.delta_bytes = 4096;
+	l->o.delta_messages = 10;
+	l->o.shrunk_counts = true;
+	say(l, "the first message", 5000);
+	start(l);
+	settle(l);
+	assert_int_equal(ix_hits(&l->x, "messag"), 1);
+	/* What was there before the watch is not known to it. */
+	say(l, "the second message", 5000);
+	settle(l);
+	assert_int_equal(l->syncs, 1);
+	assert_true(index_watch_is_clean(l->w));
+}
+
+static void test_index_watch__a_talk_that_grows_waits_until_it_is_quiet(
+	void **state)
+{
+	struct session_opts so;
+	char home[600];
+	struct loop l;
+
+	(void)state;
+	begin_talk(&l, &so, home);
+	say(&l, "Samarkand", 10);
+	settle(&l);
+	assert_int_equal(l.syncs, 0);
+	assert_true(index_watch_wait_ms(l.w) > 3000);
+	assert_true(index_watch_wait_ms(l.w) <= 5000);
+	/* A search does not rely on the index meanwhile. */
+	assert_false(index_watch_is_clean(l.w));
+	end(&l);
+}
+
+static void test_index_watch__a_quiet_talk_is_indexed(void **state)
+{
+	struct session_opts so;
+	char home[600];
+	struct loop l;
+
+	(void)state;
+	memset(&l, 0, sizeof(l));
+	begin_talk(&l, &so, home);
+	index_watch_free(l.w);
+	l.o.quiet_ms = 1;
+	start(&l);
+	settle(&l);
+	say(&l, "Samarkand 撒马尔罕", 10);
+	while (!index_watch_is_clean(l.w))
+		settle(&l);
+	assert_int_equal(ix_hits(&l.x, "samarkand"), 1);
+	end(&l);
+}
+
+static void test_index_watch__bytes_and_messages_of_a_talk_count(void **state)
+{
+	struct session_opts so;
+	char home[600];
+	struct loop l;
+
+	(void)state;
+	begin_talk(&l, &so, home);
+	say(&l, "Bukhara", 4096);
+	settle(&l);
+	assert_int_equal(l.syncs, 1);
+	assert_int_equal(ix_hits(&l.x, "bukhara"), 1);
+	for (int i = 0; i < 9; i++) {
+		say(&l, "Tashkent", 1);
+		settle(&l);
+		assert_int_equal(l.syncs, 0);
+	}
+	say(&l, "Tashkent", 1);
+	settle(&l);
+	assert_int_equal(l.syncs, 1);
+	assert_true(ix_hits(&l.x, "tashkent") > 0);
+	end(&l);
+}
+
+static void test_index_watch__a_talk_that_is_cut_or_removed_is_due(void **state)
+{
+	struct session_opts so;
+	char home[600];
+	struct loop l;
+
+	(void)state;
+	begin_talk(&l, &so, home);
+	assert_int_equal(truncate(tmp_path(&l.x.ws.tmp, TALK), 0), 0);
+	say(&l, "Khiva", 1);
+	settle(&l);
+	assert_int_equal(l.syncs, 1);
+	assert_int_equal(ix_hits(&l.x, "khiva"), 1);
+	assert_int_equal(ix_hits(&l.x, "messag"), 0);
+	assert_int_equal(unlink(tmp_path(&l.x.ws.tmp, TALK)), 0);
+	settle(&l);
+	assert_int_equal(ix_hits(&l.x, "khiva"), 0);
 	end(&l);
 }
 
