@@ -403,15 +403,6 @@ static int all_or_some(struct sync *y, struct remem_err *err)
 	return 0;
 }
 
-/* Whether the walk found what the index holds. */
-static bool peek_settled(struct sync *y)
-{
-	if (!y->list.scopes)
-		return is_settled(y);
-	return !plan_make(&y->plan, &y->round, &y->list, y->s, NULL) &&
-	       !y->plan.item_count && !y->plan.gone_count;
-}
-
 /*
  * Most runs find nothing to do: seen by a reader, without the lock and without
  * a byte written. *done: the report is complete. What was walked is kept for
@@ -426,10 +417,10 @@ static int run_peek(struct sync *y, bool *done, struct remem_err *err)
 	/* Whatever is wrong with the index is for the writer to mend. */
 	if (has_leftover(y->o->dir) || open_store(y, STORE_READ, 0, NULL))
 		return 0;
-	if (all_or_some(y, NULL) || (rc = round_walk(y, err)))
+	if ((rc = round_walk(y, err)))
 		goto out;
 	y->walked = true;
-	if (!peek_settled(y) ||
+	if (!is_settled(y) ||
 	    !talks_settled(&y->round, y->s, y->o->source->sessions) ||
 	    needs_rebuild(y, &rebuild, NULL) || rebuild ||
 	    sync_vectors_look(y, &work, NULL) || work)
@@ -473,7 +464,9 @@ static void forget_counts(struct sync *y)
 static int run_writing(struct sync *y, struct remem_err *err)
 {
 	bool waited = false, done = false;
-	int rc = y->o->force ? 0 : run_peek(y, &done, err);
+	/* Who names paths knows that they have changed. */
+	bool peek = !y->o->force && !y->paths;
+	int rc = peek ? run_peek(y, &done, err) : 0;
 
 	if (rc || done) {
 		round_end(y);

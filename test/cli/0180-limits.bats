@@ -143,3 +143,29 @@ print(json.dumps({"id": 2, "query": "Berlin"}))' >"$BATS_TEST_TMPDIR/batch"
 	run_split "$REMEM" search --json Berlin
 	is 'len(d["results"])' 1
 }
+
+# peak COMMAND...: the most anonymous memory it has had, in MB.
+peak() {
+	python3 -c '
+import subprocess, sys, time
+p = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+most = 0
+while p.poll() is None:
+    with open(f"/proc/{p.pid}/status") as f:
+        most = max([most] + [int(x.split()[1]) for x in f if x.startswith("RssAnon")])
+    time.sleep(.005)
+assert p.returncode == 0
+print(most >> 10)' "$@"
+}
+
+@test "memory of a first index hardly grows with the files" {
+	grep -q RssAnon /proc/self/status || skip "no RssAnon"
+	python3 -c '
+import os
+for i in range(12000):
+    d = f"memory/f{i // 1000}"
+    os.makedirs(d, exist_ok=True)
+    with open(f"{d}/n{i}.md", "w") as f:
+        f.write(f"- item {i} of word{i % 977}, and some more text to hold on to: 数据{i % 13}\n" * 6)'
+	[ "$(peak "$REMEM" index -q)" -le 40 ] # 24; 100,000 files take 53
+}
