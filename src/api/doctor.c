@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "api/public.h"
+#include "api/scale.h"
 #include "api/survey.h"
 #include "base/file.h"
 #include "base/path.h"
@@ -237,6 +238,17 @@ static void check_vectors(struct doctor *d)
 			(long long)s->pending), "remem index");
 }
 
+static void check_scale(struct doctor *d)
+{
+	struct survey *s = &d->s;
+	int dims = s->embedder ? embedder_info(s->embedder)->dims : 0;
+	const char *much = s->have_index ?
+			   scale_warning(&s->a, s->info.embedded, dims) : NULL;
+
+	if (much)
+		say(d, "scale", WARNING, false, much, scale_action);
+}
+
 static void check_size(struct doctor *d)
 {
 	for (size_t i = 0; i < d->s.list.count; i++) {
@@ -313,6 +325,7 @@ PUBLIC int remem_doctor(struct remem *r, int fix, char **json,
 		check_folder(&d, "state", r->state_base);
 		check_vectors(&d);
 		check_index(&d);
+		check_scale(&d);
 		check_size(&d);
 		check_leftovers(&d);
 		json_arr_end(&d.j);

@@ -23,8 +23,9 @@
  * they hardly change the order. */
 #define COMMON_MIN 2000
 #define COMMON_SHARE 8
-/* Postings read for one question, whatever it holds: about 3 ms. */
-#define POSTINGS_MAX 400000
+/* Postings added up for one question, whatever it holds: about a millisecond.
+ * The rarest come first. */
+#define POSTINGS_MAX 200000
 /* Lists kept from counting to adding: those of this many rows, this many rows
  * in all. Longer ones are read again. */
 #define KEPT_ROWS 4096
