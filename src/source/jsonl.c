@@ -9,6 +9,7 @@
 #include "base/json.h"
 
 #define READ_BYTES (256u << 10)
+#define FIRST_BYTES (8u << 10) /* few want more than the beginning or the end */
 #define PADDING 8 /* what the parser wants is 4 */
 #define SAMPLE_EDGE 1024
 #define SAMPLES 30
@@ -38,6 +39,7 @@ void jsonl_seek(struct jsonl *j, int64_t offset, int64_t line)
 	j->line = line;
 	j->start = j->end = offset;
 	j->eof = false;
+	j->step = FIRST_BYTES;
 }
 
 void jsonl_release(struct jsonl *j)
@@ -75,13 +77,16 @@ static int make_room(struct jsonl *j, struct remem_err *err)
 
 static int read_more(struct jsonl *j, struct remem_err *err)
 {
+	size_t want;
 	ssize_t n;
 	int rc = make_room(j, err);
 
 	if (rc)
 		return rc;
+	want = j->cap - j->len < j->step ? j->cap - j->len : j->step;
+	j->step = j->step < j->cap ? 2 * j->step : j->step;
 	do
-		n = pread(j->fd, j->buf + j->len, j->cap - j->len,
+		n = pread(j->fd, j->buf + j->len, want,
 			  j->base + (int64_t)j->len);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)

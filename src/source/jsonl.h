@@ -22,6 +22,7 @@ struct jsonl {
 	const char *name; /* for messages */
 	char *buf; /* bytes of the file from base on */
 	size_t cap, len, at;
+	size_t step; /* of the next read, growing */
 	int64_t base;
 	int64_t line; /* of the last one given */
 	int64_t start, end; /* of the last one given; end behind its break */
