@@ -22,7 +22,7 @@
 #include "source/sessions.h"
 #include "text/talk.h"
 
-#define PART_BYTES (64u << 10) /* of text: cut again in about a millisecond */
+#define PART_BYTES (32u << 10) /* of text: put again in about 2 ms */
 #define BATCH_BYTES (8u << 20)
 #define BATCH_TALKS 256
 #define KEY_PREFIX "talk:"

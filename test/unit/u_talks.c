@@ -3,6 +3,8 @@
 #include "index/index.h"
 #include "index_help.h"
 
+#include <sys/wait.h>
+
 #include "source/sessions.h"
 
 static struct ix x;
@@ -383,5 +385,57 @@ static void test_talks__bad_lines_are_listed_and_the_rest_is_in(void **state)
 	assert_true(ix_file(&x, "claude/-home-ada/s1", &f));
 	assert_non_null(f.reason);
 	is_as_fresh();
+	teardown();
+}
+
+/* ---- killed ------------------------------------------------------------ */
+
+#define MAX_STEPS 300
+
+/* True when the run was killed at write n, false when it ended before. */
+static bool killed_at(long n)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		file_fault_at(n);
+		_exit(index_run(&x.r, &x.a, &x.o, &x.err) ? 3 : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFSIGNALED(status))
+		return true;
+	assert_int_equal(WEXITSTATUS(status), 0);
+	return false;
+}
+
+static void talk_grows(int i)
+{
+	if (i % 3 == 2)
+		put(TALK, "w", USER("written anew")
+		    SAY("assistant", "on another day", "2026-11-29"));
+	else
+		put(TALK, "a", USER("one more wombat")
+		    SAY("assistant", "the day after", "2026-11-30")
+		    USER("and back"));
+}
+
+static void test_talks__killed_at_any_write_ends_as_undisturbed(void **state)
+{
+	bool killed = true;
+	int n = 0;
+
+	(void)state;
+	setup();
+	put(TALK, "w", USER("the first wombat"));
+	for (n = 1; killed && n < MAX_STEPS; n++) {
+		killed = killed_at(n);
+		ix_run(&x);
+		is_as_fresh();
+		talk_grows(n);
+	}
+	assert_true(n > 5);
+	assert_true(n < MAX_STEPS);
 	teardown();
 }
