@@ -159,6 +159,10 @@ int state_begin(struct state *s, bool sync, struct remem_err *err)
 		rc = state_run(s, sync ? "PRAGMA synchronous = FULL" :
 					 "PRAGMA synchronous = NORMAL", err);
 		s->lazy = !sync;
+		/* What need not be on disk at once need not be moved out of
+		 * the log at once either: that takes three syncs. */
+		sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
+				  (int)!sync, NULL);
 	}
 	if (!rc && !s->depth)
 		rc = state_run(s, "BEGIN IMMEDIATE", err);
