@@ -31,49 +31,69 @@ enum {
 
 static const unsigned char nothing[SHA256_BYTES];
 
-static void put_le(unsigned char *to, uint64_t v, int bytes)
+/* Bytes on their way into a hash: many small parts cost more than it does. */
+struct feed {
+	struct sha256 h;
+	size_t len;
+	unsigned char bytes[1024];
+};
+
+static void feed_add(struct feed *f, const void *p, size_t len)
 {
+	if (len > sizeof(f->bytes) - f->len) {
+		sha256_add(&f->h, f->bytes, f->len);
+		f->len = 0;
+	}
+	if (len > sizeof(f->bytes)) {
+		sha256_add(&f->h, p, len);
+	} else if (len) {
+		memcpy(f->bytes + f->len, p, len);
+		f->len += len;
+	}
+}
+
+static void feed_le(struct feed *f, uint64_t v, int bytes)
+{
+	unsigned char b[8];
+
 	for (int i = 0; i < bytes; i++)
-		to[i] = (unsigned char)(v >> (8 * i));
+		b[i] = (unsigned char)(v >> (8 * i));
+	feed_add(f, b, (size_t)bytes);
 }
 
-static void add_part(struct sha256 *h, const void *p, size_t len)
+static void feed_part(struct feed *f, const void *p, size_t len)
 {
-	unsigned char n[4];
-
-	put_le(n, len, 4);
-	sha256_add(h, n, 4);
-	if (len)
-		sha256_add(h, p, len);
+	feed_le(f, len, 4);
+	feed_add(f, p, len);
 }
 
-static void add_text(struct sha256 *h, const char *s)
+static void feed_text(struct feed *f, const char *s)
 {
-	add_part(h, s, s ? strlen(s) : 0);
+	feed_part(f, s, s ? strlen(s) : 0);
 }
 
 static void row_hash(unsigned char out[SHA256_BYTES],
 		     const unsigned char prev[SHA256_BYTES],
 		     const struct journal_row *r)
 {
-	unsigned char head[24];
-	struct sha256 h;
+	struct feed f;
 
-	put_le(head, (uint64_t)r->id, 8);
-	put_le(head + 8, (uint64_t)r->at_ms, 8);
-	put_le(head + 16, (uint64_t)r->bytes, 8);
-	sha256_init(&h);
-	sha256_add(&h, prev, SHA256_BYTES);
-	sha256_add(&h, head, sizeof(head));
-	add_text(&h, r->actor);
-	add_text(&h, r->session);
-	add_text(&h, r->op);
-	add_text(&h, r->path);
-	add_part(&h, r->before, r->before ? SHA256_BYTES : 0);
-	add_part(&h, r->after, r->after ? SHA256_BYTES : 0);
-	add_text(&h, r->origin);
-	add_text(&h, r->detail);
-	sha256_done(&h, out);
+	sha256_init(&f.h);
+	f.len = 0;
+	feed_add(&f, prev, SHA256_BYTES);
+	feed_le(&f, (uint64_t)r->id, 8);
+	feed_le(&f, (uint64_t)r->at_ms, 8);
+	feed_le(&f, (uint64_t)r->bytes, 8);
+	feed_text(&f, r->actor);
+	feed_text(&f, r->session);
+	feed_text(&f, r->op);
+	feed_text(&f, r->path);
+	feed_part(&f, r->before, r->before ? SHA256_BYTES : 0);
+	feed_part(&f, r->after, r->after ? SHA256_BYTES : 0);
+	feed_text(&f, r->origin);
+	feed_text(&f, r->detail);
+	sha256_add(&f.h, f.bytes, f.len);
+	sha256_done(&f.h, out);
 }
 
 /* Of journal_head or journal_base: id 0 and zeros without a row. */
