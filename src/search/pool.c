@@ -152,6 +152,14 @@ static const struct store_file *file_of(const struct work *w, int64_t id)
 		       cmp_file);
 }
 
+/* A chunk passes the filter by any of its passages: each has to itself. */
+static bool passes(const struct work *w, const struct store_passage *p)
+{
+	const struct store_filter *f = &w->o->filter;
+
+	return !f->origin || (p->origin && !strcmp(p->origin, f->origin));
+}
+
 /* Every passage of chunk c becomes a candidate. */
 static void add_candidates(struct work *w, const struct store_chunk *c)
 {
@@ -162,7 +170,8 @@ static void add_candidates(struct work *w, const struct store_chunk *c)
 		const struct store_passage *p = &c->passages[i];
 		struct cand *k = &w->cands[w->cand_count];
 
-		if (p->start > c->len || p->len > c->len - p->start)
+		if (p->start > c->len || p->len > c->len - p->start ||
+		    !passes(w, p))
 			continue;
 		memset(k, 0, sizeof(*k));
 		k->p = p;
