@@ -11,8 +11,10 @@
 
 #include "base/alloc.h"
 #include "base/hash.h"
+#include "base_tmp.h"
 #include "store/scan.h"
 #include "store/topk.h"
+#include "store/vecscan.h"
 
 /* The i-th kernel that this machine has, NULL behind the last. */
 static const struct scan_kernel *kernels(int i)
@@ -147,4 +149,85 @@ static void test_scan__few_are_all_kept(void **state)
 	topk_finish(&t);
 	assert_int_equal(t.count, 2);
 	assert_int_equal(best[0].id, 1);
+}
+
+/* ---- the whole scan ---- */
+
+#define ROWS 3000
+#define BEST 40
+
+/* Every tenth row stands there three times: ties, which go by their place. */
+static struct vecfile *rows_with_ties(const char *path, int dims)
+{
+	struct remem_err err;
+	struct vecfile *v;
+	int8_t row[128] = { 0 };
+
+	assert_int_equal(vecfile_open(&v, path, dims, true, &err), 0);
+	for (size_t i = 0; i < ROWS; i++) {
+		struct vec_meta m = { 1.0f / 127, 1, 1, (uint8_t)(i % 3),
+				      VEC_ALIVE, 0 };
+		size_t same = i % 10 < 3 ? i - i % 10 : i;
+
+		m.script = (uint8_t)(same % 3);
+		for (size_t k = 0; k < (size_t)dims; k++)
+			row[k] = byte_at(same + 7, k);
+		assert_int_equal(vecfile_put(v, i, row, &m, &err), 0);
+	}
+	return v;
+}
+
+static void test_scan__every_kernel_gives_the_same_order(void **state)
+{
+	const struct scan_kernel *k;
+	float q[100], mean[100] = { 0 };
+	const float *means[SCRIPT_COUNT] = { NULL, mean };
+	struct vecfile *v;
+	struct tmp t;
+
+	(void)state;
+	tmp_begin(&t);
+	snprintf(t.path, sizeof(t.path), "%s/v.i8", t.dir);
+	v = rows_with_ties(t.path, 100);
+	for (int i = 0; i < 100; i++) {
+		q[i] = (float)byte_at(3, (size_t)i) / 127;
+		mean[i] = (float)byte_at(4, (size_t)i) / 900;
+	}
+	for (int turn = 0; turn < 10; turn++) {
+		struct store_scored want[BEST], got[BEST];
+
+		q[turn] += 1;
+		for (int i = 0; (k = kernels(i)); i++) {
+			struct scan_question u;
+			struct topk top;
+
+			assert_int_equal(scan_question_init(&u, 100, q, mean,
+							    means, NULL), 0);
+			u.kernel = k;
+			topk_init(&top, i ? got : want, BEST);
+			scan_vectors(&u, v, ROWS, NULL, &top);
+			scan_question_release(&u);
+			assert_int_equal(top.count, BEST);
+			for (int n = 0; i && n < BEST; n++) {
+				assert_true(fabsf(got[n].score -
+						  want[n].score) < 1e-5f);
+				/* What is no tie has its place. */
+				if (got[n].id != want[n].id)
+					assert_true(n + 1 == BEST || fabsf(
+						want[n].score - want[n + 1].score)
+						< 1e-5f || (n && fabsf(
+						want[n].score - want[n - 1].score)
+						< 1e-5f));
+			}
+			for (int n = 1; n < BEST; n++) {
+				const struct store_scored *x = i ? got : want;
+
+				assert_true(x[n - 1].score > x[n].score ||
+					    (x[n - 1].score == x[n].score &&
+					     x[n - 1].id < x[n].id));
+			}
+		}
+	}
+	vecfile_free(v);
+	tmp_end(&t);
 }
