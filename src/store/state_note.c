@@ -273,14 +273,35 @@ int state_line_each(struct state *s, const char *path,
 	return rc;
 }
 
+/* Under no path, where a lookup in any file finds them. */
+static int remember_worse(struct state *s, const char *path,
+			  struct remem_err *err)
+{
+	sqlite3_stmt *st;
+	int rc = state_ask(s, "INSERT INTO line(path, line, words, source, "
+			   "origin, time, journal) SELECT '', line, words, "
+			   "source, origin, time, 0 FROM line AS l WHERE "
+			   "path = ?1 AND origin < ?2 AND NOT EXISTS (SELECT "
+			   "1 FROM line WHERE path = '' AND line = l.line)",
+			   &st, err);
+
+	if (rc)
+		return rc;
+	state_text(st, 1, path);
+	sqlite3_bind_int(st, 2, REMEM_ORIGIN_AGENT);
+	return state_done(s, st, err);
+}
+
 int state_line_remove(struct state *s, const char *path, int64_t journal,
 		      struct remem_err *err)
 {
 	sqlite3_stmt *st;
-	int rc = state_ask(s, path ? "DELETE FROM line WHERE path = ?1" :
-			   "DELETE FROM line WHERE journal = ?1", &st, err);
+	int rc = path && path[0] ? remember_worse(s, path, err) : 0;
 
-	if (rc)
+	if (rc || (rc = state_ask(s, path ?
+				  "DELETE FROM line WHERE path = ?1" :
+				  "DELETE FROM line WHERE journal = ?1", &st,
+				  err)))
 		return rc;
 	if (path)
 		state_text(st, 1, path);

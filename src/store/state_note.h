@@ -71,7 +71,9 @@ int state_line_worse(struct state *s, int origin,
 int state_line_each(struct state *s, const char *path,
 		    int (*fn)(void *ctx, const struct line_row *row),
 		    void *ctx, struct remem_err *err);
-/* Rows of a path, or (path NULL) of one record of the journal. */
+/* Rows of a path, or (path NULL) of one record of the journal. What the lines
+ * of a path had that is worse than agent is remembered under the path "", so
+ * that a line which comes back has not become better. */
 int state_line_remove(struct state *s, const char *path, int64_t journal,
 		      struct remem_err *err);
 
