@@ -127,17 +127,61 @@ static void add_open_args(const char **argv, size_t *n, const struct hook *h)
 		argv[(*n)++] = "--read-only";
 }
 
+/* The program itself with n arguments so far; waited for only if asked. */
+static int start_remem(struct hook *h, const char **argv, size_t n,
+		       struct remem_err *err)
+{
+	struct proc_detach_opts detach = { NULL, h->log, h->o->open.env };
+	struct proc_opts run = { .timeout_ms = WAIT_MS,
+				 .env = h->o->open.env };
+	struct buf out = BUF_INIT(1u << 20), errors = BUF_INIT(4096);
+	int status = 0, rc;
+
+	argv[n++] = "--quiet";
+	add_open_args(argv, &n, h);
+	argv[n] = NULL;
+	if (h->a.failed)
+		return fail_nomem(err);
+	if (!h->o->wait)
+		return proc_detach(argv, &detach, err);
+	run.errors = &errors;
+	rc = proc_run_opts(&out, argv, &run, &status, err);
+	if (!rc && status)
+		note(h, argv[1], buf_str(&errors));
+	buf_release(&out);
+	buf_release(&errors);
+	return rc;
+}
+
+/* Notes that have changed are in the index before they are asked for; the
+ * conversation does not wait for it. */
+static int start_index(struct hook *h, struct remem *r, struct remem_err *err)
+{
+	const char *argv[ARGS_MAX];
+	yyjson_doc *doc;
+	bool wanted = false;
+	char *json;
+
+	if (h->o->open.read_only ||
+	    remem_config_get(r, "memorySearch.sync.onSessionStart", &json,
+			     NULL))
+		return 0;
+	if (!json_read(&doc, json, strlen(json), false, "the setting", NULL)) {
+		wanted = json_bool(yyjson_doc_get_root(doc), "value", false);
+		yyjson_doc_free(doc);
+	}
+	remem_free(json);
+	argv[0] = h->o->open.program;
+	argv[1] = "index";
+	return wanted ? start_remem(h, argv, 2, err) : 0;
+}
+
 /* "remem flush" or "remem snapshot" over the conversation's transcript. */
 static int start_writer(struct hook *h, const char *verb, const char *reason,
 			bool force, struct remem_err *err)
 {
 	const char *argv[ARGS_MAX];
-	struct proc_detach_opts detach = { NULL, h->log, h->o->open.env };
-	struct proc_opts run = { .timeout_ms = WAIT_MS,
-				 .env = h->o->open.env };
-	struct buf out = BUF_INIT(1u << 20), errors = BUF_INIT(4096);
 	size_t n = 0;
-	int status = 0, rc;
 
 	argv[n++] = h->o->open.program;
 	argv[n++] = verb;
@@ -153,18 +197,9 @@ static int start_writer(struct hook *h, const char *verb, const char *reason,
 	}
 	if (force)
 		argv[n++] = "--force";
-	argv[n++] = "--quiet";
-	add_open_args(argv, &n, h);
-	argv[n] = NULL;
-	if (!h->o->wait)
-		return proc_detach(argv, &detach, err);
-	run.errors = &errors;
-	rc = proc_run_opts(&out, argv, &run, &status, err);
-	if (!rc && status)
-		note(h, verb, buf_str(&errors));
-	buf_release(&out);
-	buf_release(&errors);
-	return rc;
+	argv[n++] = "--via";
+	argv[n++] = arena_printf(&h->a, "hook:%s", h->host->name);
+	return start_remem(h, argv, n, err);
 }
 
 static int write_down(struct hook *h, struct remem_err *err)
@@ -193,8 +228,10 @@ static int with_memory(struct hook *h, struct remem_err *err)
 
 	if (rc)
 		return rc;
-	rc = h->event == HOOK_PROMPT ? give_recall(h, r, err) :
-				       give_context(h, r, err);
+	if (h->event == HOOK_PROMPT)
+		rc = give_recall(h, r, err);
+	else if (!(rc = give_context(h, r, err)))
+		rc = start_index(h, r, err);
 	remem_close(r);
 	return rc;
 }
