@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/path.h"
 #include "store/sqlite_store.h"
+#include "text/talk.h"
 
 static bool bit_set(unsigned char **bits, size_t *count, size_t at)
 {
@@ -80,6 +81,20 @@ static bool date_passes(const struct store_filter *f, int32_t date)
 	       (f->before == DATE_NONE || !f->before || date <= f->before);
 }
 
+/* A talk stands in parts; the name is that of all of them. */
+static bool talk_passes(const char *want, const char *path)
+{
+	char name[TALK_NAME_MAX];
+	int part;
+	size_t n = talk_name_len(path, &part);
+
+	if (!path[n] || n >= sizeof(name))
+		return path_passes(want, path);
+	memcpy(name, path, n);
+	name[n] = '\0';
+	return path_passes(want, name);
+}
+
 /* Columns of FILTER_FILES: id, source, path, date, tags. */
 static bool file_passes(const struct store_filter *f, sqlite3_stmt *st)
 {
@@ -88,7 +103,9 @@ static bool file_passes(const struct store_filter *f, sqlite3_stmt *st)
 
 	if (f->sources && !(f->sources >> sqlite3_column_int(st, 1) & 1))
 		return false;
-	if (f->path && (!path || !path_passes(f->path, path)))
+	if (f->path && (!path || !(sqlite3_column_int(st, 1) == STORE_SESSIONS ?
+				   talk_passes(f->path, path) :
+				   path_passes(f->path, path))))
 		return false;
 	if (f->tag && !tag_passes(f->tag, tags))
 		return false;

@@ -10,6 +10,8 @@
 
 #include "text/note.h"
 
+#define TALK_NAME_MAX 4096 /* longer names are not cut from their part */
+
 struct talk_message {
 	const char *who; /* "User", "Assistant", … */
 	const char *text; /* valid UTF-8 without NUL */

@@ -388,6 +388,44 @@ static void test_talks__bad_lines_are_listed_and_the_rest_is_in(void **state)
 	teardown();
 }
 
+static void test_talks__nothing_of_another_user_is_read(void **state)
+{
+	char path[1200];
+
+	(void)state;
+	if (getuid())
+		skip();
+	setup();
+	put(TALK, "w", USER("the wombat"));
+	snprintf(path, sizeof(path), "%s/" TALK, so.home);
+	assert_int_equal(chown(path, 65534, 65534), 0);
+	ix_run(&x);
+	assert_int_equal(ix_hits(&x, "wombat"), 0);
+	assert_int_equal(x.r.skip_count, 1);
+	assert_string_equal(x.r.skips[0].reason, "it belongs to another user");
+	assert_int_equal(transcript_open(&(struct transcript *){ NULL }, path,
+					 NULL, NULL), REMEM_EPERM);
+	teardown();
+}
+
+static void test_talks__links_are_not_followed(void **state)
+{
+	char path[1200], target[1200];
+
+	(void)state;
+	setup();
+	put("elsewhere.jsonl", "w", USER("the wombat"));
+	put(TALK, "w", USER("the koala"));
+	snprintf(target, sizeof(target), "%s/elsewhere.jsonl", so.home);
+	snprintf(path, sizeof(path), "%s/.claude/projects/-home-ada/l.jsonl",
+		 so.home);
+	assert_int_equal(symlink(target, path), 0);
+	ix_run(&x);
+	assert_int_equal(ix_hits(&x, "wombat"), 0);
+	assert_int_equal(ix_hits(&x, "koala"), 1);
+	teardown();
+}
+
 /* ---- killed ------------------------------------------------------------ */
 
 #define MAX_STEPS 300
