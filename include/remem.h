@@ -176,8 +176,10 @@ int remem_watch_new(struct remem_watch **out, struct remem *r,
 /* Returns 0 when it was asked to stop; a sync that fails is an event and is
  * tried again. */
 int remem_watch(struct remem_watch *w, struct remem_err *err);
-/* These two from any thread; the first also from a signal handler. */
+/* These from any thread; the first also from a signal handler. */
 void remem_watch_stop(struct remem_watch *w);
+/* Somebody waits: what has changed is taken up at once. */
+void remem_watch_hurry(struct remem_watch *w);
 /* Nonzero: nothing has changed since the last sync, as far as the system can
  * tell; a search may leave out its own look (no_sync). */
 int remem_watch_is_clean(const struct remem_watch *w);

@@ -14,6 +14,7 @@
 #include "base/alloc.h"
 #include "base/json.h"
 #include "index/watch.h"
+#include "source/watch_os.h"
 
 struct remem_watch {
 	struct remem *r;
@@ -21,6 +22,7 @@ struct remem_watch {
 	struct index_opts index;
 	struct index_watch *watch;
 	int stop[2]; /* a pipe */
+	int index_fd; /* what is told of the index's folder, -1 */
 	atomic_bool stopped;
 	bool announced;
 	const char *problem; /* as announced */
@@ -189,7 +191,7 @@ PUBLIC int remem_watch_new(struct remem_watch **out, struct remem *r,
 	*out = NULL;
 	if (!(w = mem_zalloc(sizeof(*w))))
 		return fail_nomem(err);
-	w->stop[0] = w->stop[1] = -1;
+	w->stop[0] = w->stop[1] = w->index_fd = -1;
 	w->r = r;
 	if ((rc = opts_take(&w->o, sizeof(w->o), opts, err)) ||
 	    (rc = prepare(w, err))) {
@@ -205,21 +207,33 @@ PUBLIC void remem_watch_free(struct remem_watch *w)
 	if (!w)
 		return;
 	index_watch_free(w->watch);
+	if (w->index_fd >= 0)
+		close(w->index_fd);
 	for (int i = 0; i < 2; i++)
 		if (w->stop[i] >= 0)
 			close(w->stop[i]);
 	mem_free(w);
 }
 
-PUBLIC void remem_watch_stop(struct remem_watch *w)
+static void wake(struct remem_watch *w)
 {
 	int saved = errno;
-	ssize_t n;
+	ssize_t n = write(w->stop[1], "", 1);
 
-	atomic_store(&w->stopped, true);
-	n = write(w->stop[1], "", 1);
 	(void)n; /* full: it is awake already */
 	errno = saved;
+}
+
+PUBLIC void remem_watch_stop(struct remem_watch *w)
+{
+	atomic_store(&w->stopped, true);
+	wake(w);
+}
+
+PUBLIC void remem_watch_hurry(struct remem_watch *w)
+{
+	index_watch_hurry(w->watch);
+	wake(w);
 }
 
 PUBLIC int remem_watch_is_clean(const struct remem_watch *w)
@@ -240,16 +254,66 @@ static int one_step(struct remem_watch *w, struct remem_err *err)
 	return rc ? rc : tell_watching(w, err);
 }
 
+static void on_generation(void *ctx, const struct watch_event *e)
+{
+	bool *seen = ctx;
+
+	*seen |= e->what == WATCH_FILE && e->entry &&
+		 !strcmp(e->name, "current");
+}
+
+/* Another generation of the index has been published. */
+static int look_at_index(struct remem_watch *w, struct remem_err *err)
+{
+	struct buf b = BUF_INIT(0);
+	bool seen = false;
+	struct json j;
+
+	if (w->index_fd < 0)
+		return 0;
+	watch_os_read(w->index_fd, on_generation, &seen);
+	if (!seen)
+		return 0;
+	begin(&j, &b, "generation");
+	json_end(&j);
+	return give(w, &b, err);
+}
+
 static int rest(struct remem_watch *w, struct remem_err *err)
 {
-	struct pollfd p[2] = {
+	struct pollfd p[3] = {
 		{ .fd = w->stop[0], .events = POLLIN },
 		{ .fd = index_watch_fd(w->watch), .events = POLLIN },
+		{ .fd = w->index_fd, .events = POLLIN },
 	};
+	char space[64];
 
-	if (poll(p, 2, index_watch_wait_ms(w->watch)) >= 0 || errno == EINTR)
-		return 0;
-	return fail_errno(err, REMEM_EIO, errno, "cannot wait for changes");
+	if (poll(p, 3, index_watch_wait_ms(w->watch)) < 0 && errno != EINTR)
+		return fail_errno(err, REMEM_EIO, errno,
+				  "cannot wait for changes");
+	while (read(w->stop[0], space, sizeof(space)) > 0)
+		;
+	return p[2].revents ? look_at_index(w, err) : 0;
+}
+
+/* The folder of the index has one file that is replaced when a generation is
+ * published. Where it cannot be watched readers find out when they read. */
+static void watch_index(struct remem_watch *w)
+{
+	int dir;
+
+	if (w->index_fd >= 0 || !w->o.event || !w->r->index_dir)
+		return;
+	dir = open(w->r->index_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return;
+	w->index_fd = watch_os_open();
+	if (w->index_fd >= 0 &&
+	    watch_os_add(w->index_fd, dir, w->r->index_dir) < 0) {
+		close(w->index_fd);
+		w->index_fd = -1;
+	}
+	close(dir);
 }
 
 PUBLIC int remem_watch(struct remem_watch *w, struct remem_err *err)
@@ -259,6 +323,7 @@ PUBLIC int remem_watch(struct remem_watch *w, struct remem_err *err)
 	handle_close_reader(w->r);
 	while (!rc && !atomic_load(&w->stopped)) {
 		rc = one_step(w, err);
+		watch_index(w);
 		if (!rc && !atomic_load(&w->stopped))
 			rc = rest(w, err);
 	}

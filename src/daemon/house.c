@@ -100,6 +100,25 @@ static void house_free(struct house *h)
 
 /* ---- the watch -------------------------------------------------------- */
 
+static int on_event(void *ctx, const char *json)
+{
+	struct remem *old[MAX_HANDLES];
+	struct house *h = ctx;
+	int n;
+
+	if (!strstr(json, "\"event\":\"generation\""))
+		return 0;
+	/* What nobody uses would keep the old files on the disk. */
+	pthread_mutex_lock(&lock);
+	n = h->idle_count;
+	memcpy(old, h->idle, sizeof(old));
+	h->idle_count = 0;
+	pthread_mutex_unlock(&lock);
+	for (int i = 0; i < n; i++)
+		remem_close(old[i]);
+	return 0;
+}
+
 static void *keep_in_step(void *ctx)
 {
 	struct house *h = ctx;
@@ -115,11 +134,14 @@ static void *keep_in_step(void *ctx)
  * looks at the files itself. */
 static void begin_watch(struct house *h)
 {
+	struct remem_watch_opts o = REMEM_OPTS_INIT(o);
 	struct remem_err err = { 0 };
 	struct remem_watch *w = NULL;
 
+	o.event = on_event;
+	o.ctx = h;
 	if (remem_open(&h->watched, &h->open, &err) ||
-	    remem_watch_new(&w, h->watched, NULL, &err)) {
+	    remem_watch_new(&w, h->watched, &o, &err)) {
 		log_msg(LOG_TRACE, "daemon", "'%s' is not watched: %s",
 			h->open.workspace, err.message);
 		remem_close(h->watched);
@@ -135,6 +157,17 @@ bool house_is_clean(const struct house *h)
 	struct remem_watch *w = atomic_load(&h->watch);
 
 	return w && remem_watch_is_clean(w);
+}
+
+bool house_is_ready(const struct house *h)
+{
+	struct remem_watch *w = atomic_load(&h->watch);
+
+	if (w && remem_watch_is_clean(w))
+		return true;
+	if (w)
+		remem_watch_hurry(w);
+	return false;
 }
 
 /* ---- handles ---------------------------------------------------------- */

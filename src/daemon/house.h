@@ -21,6 +21,8 @@ int house_enter(struct house **out, struct remem **r, const char *identity,
 void house_leave(struct house *h, struct remem *r);
 /* Files and index agree, as far as the watch can tell. */
 bool house_is_clean(const struct house *h);
+/* The same for a question that is asked now: what is not clean is made so. */
+bool house_is_ready(const struct house *h);
 /* An array of objects, one a house. */
 void houses_put(struct json *j);
 /* Ends all watches and closes everything. Nobody is in a house any more. */

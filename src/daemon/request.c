@@ -135,7 +135,7 @@ int request_search(struct request *q)
 	if (!yyjson_is_str(query) ||
 	    !ask_take_search(&o, yyjson_obj_get(q->root, "options")))
 		return fail(&q->err, REMEM_EFORMAT, "no question");
-	o.no_sync |= house_is_clean(q->house);
+	o.no_sync |= house_is_ready(q->house);
 	rc = remem_search(q->r, yyjson_get_str(query), yyjson_get_len(query),
 			  &o, &res, &q->err);
 	if (rc)

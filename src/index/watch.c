@@ -46,7 +46,7 @@ struct index_watch {
 	bool started, interrupted;
 	struct arena report_arena;
 	struct index_report report;
-	atomic_bool clean;
+	atomic_bool clean, hurry;
 };
 
 /* Vectors give way to what has changed in the meantime. */
@@ -62,6 +62,10 @@ static int on_progress(void *ctx, const char *phase, int64_t done,
 		return 1;
 	if (strcmp(phase, "vectors") || !w->watch)
 		return 0;
+	if (atomic_load(&w->hurry)) {
+		w->interrupted = true;
+		return 1;
+	}
 	if (w->first_ns == NEVER && !watch_is_quiet(w->watch))
 		w->first_ns = w->last_ns = now;
 	if (w->first_ns == NEVER || now < w->first_ns + w->o.debounce_ms * MS)
@@ -143,6 +147,11 @@ bool index_watch_is_clean(const struct index_watch *w)
 	return w->watch && watch_is_quiet(w->watch) && atomic_load(&w->clean);
 }
 
+void index_watch_hurry(struct index_watch *w)
+{
+	atomic_store(&w->hurry, true);
+}
+
 /* ---- when ------------------------------------------------------------- */
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -161,11 +170,15 @@ static int64_t settled_at(int64_t first_ns, int64_t last_ns, int quiet_ms,
 
 static int64_t changes_due(const struct index_watch *w)
 {
+	if (atomic_load(&w->hurry) && w->first_ns != NEVER)
+		return 0;
 	return settled_at(w->first_ns, w->last_ns, w->o.debounce_ms, MAX_QUIET);
 }
 
 static int64_t talks_due(const struct index_watch *w)
 {
+	if (atomic_load(&w->hurry) && w->talk_first_ns != NEVER)
+		return 0;
 	return settled_at(w->talk_first_ns, w->talk_last_ns, w->o.quiet_ms,
 			  TALK_MAX_QUIET);
 }
@@ -349,6 +362,8 @@ int index_watch_step(struct index_watch *w, struct index_watch_step *out,
 		if (out->rc == REMEM_ENOMEM)
 			return fail_nomem(err);
 	}
+	/* With nothing waiting it has come too late, or was for the vectors. */
+	atomic_store(&w->hurry, false);
 	atomic_store(&w->clean, w->started && w->first_ns == NEVER &&
 		     w->talk_first_ns == NEVER &&
 		     w->retry_ns == NEVER && w->poll_ns == NEVER);

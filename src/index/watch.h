@@ -49,6 +49,9 @@ int index_watch_step(struct index_watch *w, struct index_watch_step *out,
 /* Whether index and files agree as far as the system tells: a search need not
  * look itself. May be asked by any thread. */
 bool index_watch_is_clean(const struct index_watch *w);
+/* Somebody waits for what has changed: it is due at once, and vectors give
+ * way. From any thread; the next step has to be called. */
+void index_watch_hurry(struct index_watch *w);
 size_t index_watch_folders(const struct index_watch *w);
 const char *index_watch_problem(const struct index_watch *w);
 

@@ -289,3 +289,47 @@ while True:
 	is 'd["check"]["ok"]' true
 	is 'd["disk"]["changed"]' 0
 }
+
+# Files of old generations that a process holds, once it is through.
+until_old_is_gone() { # PID
+	for _ in $(seq 2000); do
+		ls -l "/proc/$1/fd" | grep -q 'gen-.*(deleted)' || return 0
+	done
+	ls -l "/proc/$1/fd" >&2
+	return 1
+}
+
+@test "daemon: what nobody asks moves to a new generation as well" {
+	"$REMEM" index
+	"$REMEM" daemon start
+	for i in 1 2 3 4; do
+		"$REMEM" search Berlin >/dev/null &
+	done
+	wait
+	"$REMEM" index --force
+	until_old_is_gone "$(pid_of_helper)"
+	[ "$(ls -d "$HOME"/.cache/remem/*/gen-* | wc -l)" = 1 ]
+	same_answer Berlin
+}
+
+@test "daemon: a reader kept open moves to the new generation" {
+	"$REMEM" index
+	mkfifo ../in ../out
+	"$REMEM" search --batch --mode text <../in >../out 3>&- &
+	other=$!
+	exec 6>../in 7<../out
+	for i in 1 2 3; do
+		echo '{"query":"Berlin"}' >&6
+		read -r -t 30 output <&7
+		is 'd["results"][0]["path"]' memory/2026-03-01.md
+		"$REMEM" index --force
+		[ "$(ls -d "$HOME"/.cache/remem/*/gen-* | wc -l)" = 1 ]
+	done
+	echo '{"query":"Berlin"}' >&6
+	read -r -t 30 output <&7
+	is 'd["results"][0]["path"]' memory/2026-03-01.md
+	until_old_is_gone $other
+	exec 6>&-
+	wait $other
+	other=
+}

@@ -108,6 +108,32 @@ static void test_index_watch__a_change_is_indexed_once(void **state)
 	end(&l);
 }
 
+static void test_index_watch__who_waits_gets_it_at_once(void **state)
+{
+	struct loop l;
+
+	(void)state;
+	begin(&l);
+	l.o.debounce_ms = 60000;
+	start(&l);
+	settle(&l);
+	index_watch_hurry(l.w); /* nothing has changed */
+	settle(&l);
+	assert_int_equal(l.syncs, 0);
+	ws_put(&l.x.ws, "memory/x.md", "- second\n");
+	settle(&l);
+	assert_int_equal(l.syncs, 0);
+	index_watch_hurry(l.w);
+	settle(&l);
+	assert_int_equal(l.syncs, 1);
+	assert_int_equal(ix_hits(&l.x, "second"), 1);
+	/* And the next one waits as always. */
+	ws_put(&l.x.ws, "memory/x.md", "- third\n");
+	settle(&l);
+	assert_int_equal(l.syncs, 0);
+	end(&l);
+}
+
 static void test_index_watch__by_the_clock_alone(void **state)
 {
 	struct loop l;
