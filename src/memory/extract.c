@@ -16,7 +16,6 @@
 #include "memory/extract_cues.h"
 #include "text/suspect.h"
 #include "text/term.h"
-#include "text/timeword.h"
 
 #define MIN_WORDS 3
 #define MIN_HAN 5 /* "我对花生过敏" has six */
@@ -285,21 +284,31 @@ static bool has_han_date(const char *s)
 	return false;
 }
 
-static bool has_date(const struct extract *x, const struct sentence *st)
+/* 2026-12-18, 18.12., 12/18: the other forms have a cue (WHEN). */
+static bool has_numeric_date(const char *s, size_t len)
 {
-	struct time_span span[4];
-	int n;
+	for (size_t i = 1; i + 1 < len; i++) {
+		bool iso = s[i] == '-' && i >= 4 && i + 5 < len;
 
-	if (st->p.best[CUE_WHEN] || has_han_date(st->folded))
-		return true;
-	if (!memchr(st->folded, '-', st->folded_len) &&
-	    !strpbrk(st->folded, "0123456789"))
-		return false;
-	n = time_scan(span, 4, st->folded, st->folded_len, x->o.today);
-	for (int i = 0; i < n; i++)
-		if (span[i].is_date)
+		if (!is_digit(s[i - 1]) || !is_digit(s[i + 1]))
+			continue;
+		if (iso && is_digit(s[i - 4]) && is_digit(s[i + 2]) &&
+		    s[i + 3] == '-' && is_digit(s[i + 4]))
 			return true;
+		if (s[i] == '/' && (i < 3 || s[i - 3] == ' ') &&
+		    (i + 3 >= len || !is_digit(s[i + 3])))
+			return true;
+		if (s[i] == '.' && ((i + 2 < len && s[i + 2] == '.') ||
+				    (i + 3 < len && s[i + 3] == '.')))
+			return true;
+	}
 	return false;
+}
+
+static bool has_date(const struct sentence *st)
+{
+	return st->p.best[CUE_WHEN] || has_han_date(st->folded) ||
+	       has_numeric_date(st->folded, st->folded_len);
 }
 
 /* ---- points ------------------------------------------------------------ */
@@ -334,16 +343,23 @@ static int bar_of(const struct extract_text *t, int kind)
 	return bar;
 }
 
-static bool judge(const struct extract *x, struct sentence *st,
-		  const struct extract_text *t, enum extract_kind *kind,
-		  int *score)
+static bool has_cue(const struct cue_points *p)
+{
+	for (int k = 0; k < EXTRACT_KINDS; k++)
+		if (p->best[k])
+			return true;
+	return false;
+}
+
+static bool judge(struct sentence *st, const struct extract_text *t,
+		  enum extract_kind *kind, int *score)
 {
 	int best = -1000, less = st->p.best[CUE_NONE] + st->p.second[CUE_NONE];
 
-	if (st->question && !st->p.asked)
+	if ((st->question && !st->p.asked) || !has_cue(&st->p))
 		return false;
 	st->identifier = has_identifier(st->s, st->len);
-	st->date = has_date(x, st);
+	st->date = has_date(st);
 	for (int k = 0; k < EXTRACT_KINDS; k++) {
 		int points = points_of(st, k), over;
 
@@ -401,7 +417,7 @@ static void sentence(struct extract *x, const char *s, size_t len,
 	x->folded[st.folded_len] = '\0';
 	st.question = is_question(st.folded, st.folded_len);
 	cue_scan(&st.p, x->cues, st.folded, st.folded_len, t->user);
-	if (!judge(x, &st, t, &kind, &score))
+	if (!judge(&st, t, &kind, &score))
 		return;
 	if (text_suspect(s, len))
 		x->stats.suspect++;

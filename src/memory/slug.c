@@ -306,7 +306,7 @@ void slug_of_answer(char out[SLUG_BYTES], const char *answer, size_t len)
 	while (n && out[n - 1] == '-')
 		n--;
 	/* Two words were asked for; this is a sentence. */
-	if (words > 6)
+	if (words > 4)
 		n = 0;
 	out[n] = '\0';
 }
