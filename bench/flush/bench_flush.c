@@ -16,7 +16,7 @@
 #include "memory/flush.h"
 
 #define BYTES ((size_t)2 << 20)
-#define TURNS 1
+#define TURNS 20
 #define BAR_MS 50.0
 
 /* One in four is worth keeping, half of it Chinese: more than in real talks. */
@@ -80,7 +80,7 @@ static double flush(const char *path, size_t *entries, size_t *sentences)
 {
 	int64_t start = clock_mono_ns();
 	struct arena a = ARENA_INIT;
-	struct talk_opts o = { .path = path };
+	struct talk_opts o = { .path = path, .raw = true };
 	struct talk t;
 	struct flush f = { .a = &a, .talk = &t, .root = "/nowhere",
 			   .today = 20787, .ceiling = REMEM_ORIGIN_AGENT };

@@ -222,8 +222,11 @@ static void on_failure(struct flush_call *k, const struct remem_err *err)
 
 static int flush(struct flush_call *k, struct remem_err *err)
 {
+	/* Without a model nothing is sent, and what is found is masked. */
+	bool raw = !strcmp(settings_str(&k->c.r->settings, "chat.provider"),
+			   "none");
 	int rc = talk_call_read(&k->c, k->c.o.answer ? 0 : k->record.line,
-				k->record.bytes, 0, err);
+				k->record.bytes, 0, raw, err);
 
 	if (rc)
 		return rc;

@@ -209,7 +209,7 @@ static int snapshot(struct snapshot_call *k, struct remem_err *err)
 {
 	const struct settings *s = &k->c.r->settings;
 	int64_t last = settings_int(s, "sessionMemory.messages");
-	int rc = talk_call_read(&k->c, 0, 0, (size_t)last, err);
+	int rc = talk_call_read(&k->c, 0, 0, (size_t)last, false, err);
 
 	if (rc)
 		return rc;

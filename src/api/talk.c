@@ -122,14 +122,16 @@ int talk_call_keep(struct talk_call *c, const char *kind, const char *value,
 }
 
 int talk_call_read(struct talk_call *c, int64_t after_line,
-		   int64_t only_if_bytes, size_t last, struct remem_err *err)
+		   int64_t only_if_bytes, size_t last, bool raw,
+		   struct remem_err *err)
 {
 	struct talk_opts o = { .path = c->o.transcript,
 			       .format = c->o.format,
 			       .session = c->o.session,
 			       .after_line = after_line,
 			       .only_if_bytes = only_if_bytes,
-			       .last = last };
+			       .last = last,
+			       .raw = raw };
 	int rc = talk_read(&c->talk, &c->a, &o, err);
 
 	if (rc)

@@ -33,7 +33,8 @@ const char *talk_call_record(struct talk_call *c, const char *kind);
 int talk_call_keep(struct talk_call *c, const char *kind, const char *value,
 		   struct remem_err *err);
 int talk_call_read(struct talk_call *c, int64_t after_line,
-		   int64_t only_if_bytes, size_t last, struct remem_err *err);
+		   int64_t only_if_bytes, size_t last, bool raw,
+		   struct remem_err *err);
 /* The chat model if one is set, else NULL; what is wrong becomes degraded. */
 struct chat *talk_call_chat(struct talk_call *c);
 /* "claude-code" or what else names the host, for headings. */

@@ -419,10 +419,7 @@ static void sentence(struct extract *x, const char *s, size_t len,
 	cue_scan(&st.p, x->cues, st.folded, st.folded_len, t->user);
 	if (!judge(&st, t, &kind, &score))
 		return;
-	if (text_suspect(s, len))
-		x->stats.suspect++;
-	else
-		keep(x, s, len, kind, score, t);
+	keep(x, s, len, kind, score, t);
 }
 
 /* ---- sentences --------------------------------------------------------- */
@@ -556,9 +553,8 @@ static bool error_line(struct extract *x, const char *s, size_t len,
 				 n - (size_t)(at + 1 - s))) {
 			if (memcmp(at, marks[i], m) != 0)
 				continue;
-			if (!text_suspect(s, n))
-				keep(x, s, n, EXTRACT_ERROR,
-				     EXTRACT_POINTS * 10 + 4, t);
+			keep(x, s, n, EXTRACT_ERROR,
+			     EXTRACT_POINTS * 10 + 4, t);
 			return true;
 		}
 	}
@@ -634,6 +630,10 @@ int extract_finish(struct extract *x, const struct extract_entry **out,
 		if (kept == x->o.max_entries ||
 		    bytes + e.len > x->o.max_bytes) {
 			x->stats.beyond++;
+			continue;
+		}
+		if (text_suspect(e.text, e.len)) {
+			x->stats.suspect++;
 			continue;
 		}
 		alike_make(&a, e.text, e.len);

@@ -67,8 +67,8 @@ struct extract_stats {
 	size_t texts, sentences;
 	size_t found; /* reached the points */
 	size_t repeated; /* of those: said before, or known */
-	size_t suspect; /* gave orders to an assistant */
-	size_t beyond; /* left out by the bounds */
+	size_t suspect; /* ... gave orders to an assistant */
+	size_t beyond; /* ... left out by the bounds */
 };
 
 struct alike;

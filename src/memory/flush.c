@@ -105,6 +105,28 @@ static enum remem_origin origin_at(const struct flush *f, int64_t line)
 	return REMEM_ORIGIN_UNTRUSTED;
 }
 
+/* Whether a secret stands in what was found, judged by its whole message;
+ * what is left of one is nothing to remember. */
+static bool holds_secret(struct flush *f, const struct extract_entry *found)
+{
+	const struct talk *t = f->talk;
+	bool holds = false;
+
+	for (size_t i = 0; i < t->n && !holds; i++) {
+		struct buf b = BUF_INIT(0);
+		size_t n;
+
+		if (t->lines[i].line != found->line)
+			continue;
+		n = secret_mask(&b, t->lines[i].text, t->lines[i].len, 0);
+		holds = b.failed || (n && !memmem(buf_str(&b), b.len,
+						  found->text, found->len));
+		f->secrets += holds;
+		buf_release(&b);
+	}
+	return holds || memmem(found->text, found->len, "[masked ", 8);
+}
+
 static void take_found(struct flush *f, const struct extract_entry *found)
 {
 	struct flush_entry e = {
@@ -116,8 +138,7 @@ static void take_found(struct flush *f, const struct extract_entry *found)
 		.origin = origin_at(f, found->line)
 	};
 
-	/* What is left of a secret is nothing to remember. */
-	if (!memmem(found->text, found->len, "[masked ", 8))
+	if (!holds_secret(f, found))
 		add_entry(f, &e);
 }
 

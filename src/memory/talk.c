@@ -80,8 +80,11 @@ static void take(struct reader *r, const struct transcript_message *m)
 	buf_reset(&r->text);
 	buf_reset(&r->masked);
 	talk_clean(&r->text, m->text, len);
-	r->t->secrets += (int64_t)secret_mask(&r->masked, buf_str(&r->text),
-					      r->text.len, r->o->mask);
+	if (r->o->raw)
+		buf_add(&r->masked, buf_str(&r->text), r->text.len);
+	else
+		r->t->secrets += (int64_t)secret_mask(
+			&r->masked, buf_str(&r->text), r->text.len, r->o->mask);
 	if (r->text.failed || r->masked.failed) {
 		r->a->failed = true;
 		return;

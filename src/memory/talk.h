@@ -41,6 +41,7 @@ struct talk_opts {
 	int64_t only_if_bytes; /* after_line holds while the file is as large */
 	size_t last; /* only so many at the end, 0: all */
 	unsigned mask; /* SECRET_…: more that is masked */
+	bool raw; /* secrets stay in: the caller masks what it uses */
 };
 
 /* Everything in the arena. Errors as transcript_open() has them; a file that

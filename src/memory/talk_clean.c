@@ -239,11 +239,41 @@ static bool pass(struct buf *out, const char *s, size_t len)
 	return any;
 }
 
+/* Nothing that could be left out: ASCII without '<' and '[', Han, and the
+ * punctuation that goes with it. Most messages are such. */
+static bool is_plain(const char *text, size_t len)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	for (size_t i = 0; i < len; i++) {
+		if (s[i] < 0x80) {
+			if (s[i] == '<' || s[i] == '[' || s[i] == 0x7f ||
+			    (s[i] < ' ' && s[i] != '\n' && s[i] != '\t'))
+				return false;
+			continue;
+		}
+		if (len - i < 3 || (s[i + 1] & 0xc0) != 0x80 ||
+		    (s[i + 2] & 0xc0) != 0x80)
+			return false;
+		if (!(s[i] >= 0xe4 && s[i] <= 0xe9) &&
+		    !(s[i] == 0xe3 && s[i + 1] == 0x80) &&
+		    !(s[i] == 0xef && s[i + 1] == 0xbc && s[i + 2] != 0x9c))
+			return false;
+		i += 2;
+	}
+	return true;
+}
+
 void talk_clean(struct buf *out, const char *text, size_t len)
 {
 	struct buf a = BUF_INIT(0), b = BUF_INIT(0);
 	size_t from = out->len;
 
+	if (is_plain(text, len)) {
+		buf_add(out, text, len);
+		trim(out, from);
+		return;
+	}
 	/* What is left may form a token of its own: <<|x|>|y|>. */
 	if (pass(&a, text, len)) {
 		pass(&b, buf_str(&a), a.len);
