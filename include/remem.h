@@ -350,7 +350,9 @@ int remem_snapshot(struct remem *r, const struct remem_talk_opts *opts,
 /*
  * The journal of what was written and recalled, newest last. trace: only what
  * concerns a citation or a path, or NULL. verify: checks the chain and names
- * the first broken record ("ok":false; still 0 is returned).
+ * the first broken record ("ok":false; still 0 is returned). keep: takes the
+ * older records away but the newest so many, after the chain was verified, and
+ * the chain goes on from there; REMEM_ECORRUPT if it is broken.
  */
 struct remem_journal_opts {
 	size_t size;
@@ -358,6 +360,7 @@ struct remem_journal_opts {
 	const char *op; /* only of this kind, or NULL */
 	int verify;
 	int limit; /* 0: 50 */
+	int64_t keep; /* 0: nothing is taken away */
 };
 int remem_journal(struct remem *r, const struct remem_journal_opts *opts,
 		  char **json, struct remem_err *err);

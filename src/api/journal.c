@@ -235,6 +235,38 @@ static int journal(struct out *o, struct remem *r,
 	return rc;
 }
 
+static int compact(struct remem *r, int64_t keep, char **json,
+		   struct remem_err *err)
+{
+	struct journal_state js = { .records = 0 };
+	struct buf b = BUF_INIT(0);
+	struct memory m;
+	struct json j;
+	int64_t removed = 0;
+	int rc = handle_memory(&m, r, err);
+
+	if (!rc && !(rc = memory_begin(&m, err))) {
+		rc = state_journal_verify(m.state, &js, err);
+		if (!rc)
+			rc = state_journal_compact(m.state, js.last - keep,
+						   memory_now(&m), &removed,
+						   err);
+		memory_end(&m);
+	}
+	memory_close(&m);
+	if (rc)
+		return rc;
+	json_begin(&j, &b);
+	json_obj(&j);
+	json_kint(&j, "version", 1);
+	json_kint(&j, "removed", removed);
+	json_kint(&j, "records", js.records - removed + (removed > 0));
+	json_end(&j);
+	rc = json_give(json, &b, err);
+	buf_release(&b);
+	return rc;
+}
+
 PUBLIC int remem_journal(struct remem *r,
 			 const struct remem_journal_opts *opts, char **json,
 			 struct remem_err *err)
@@ -248,6 +280,11 @@ PUBLIC int remem_journal(struct remem *r,
 	if ((rc = opts_take(&o, sizeof(o), opts, err)) ||
 	    (rc = handle_id(r, false, err)))
 		return rc;
+	if (o.keep < 0)
+		return fail(err, REMEM_EINVAL, "keep is how many records "
+			    "stay");
+	if (o.keep)
+		return compact(r, o.keep, json, err);
 	/* Read without a lock and without a change. */
 	rc = r->id[0] && r->state_base ?
 	     state_open(&out.s, r->state_base, r->id, true, &why) : 0;

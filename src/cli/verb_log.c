@@ -7,6 +7,8 @@
 #include "base/json.h"
 #include "cli/cli.h"
 
+#define COMPACT_KEEP 100000 /* some 40 MB of records */
+
 static int show_verify(void *root)
 {
 	yyjson_val *broken = yyjson_obj_get(root, "broken");
@@ -66,8 +68,19 @@ static int show_log(struct cli *c, void *root)
 	return EXIT_DONE;
 }
 
+static int show_compact(struct cli *c, void *root)
+{
+	if (!c->json)
+		printf("%lld records taken away, %lld are there\n",
+		       (long long)json_int(root, "removed", 0),
+		       (long long)json_int(root, "records", 0));
+	return EXIT_DONE;
+}
+
 int verb_log(struct cli *c)
 {
+	bool compact = c->arg_count == 1 && !strcmp(c->args[0], "compact");
+	int keep = COMPACT_KEEP;
 	struct remem_journal_opts o = REMEM_OPTS_INIT(o);
 	struct remem_err err = { 0 };
 	struct remem *r;
@@ -75,8 +88,12 @@ int verb_log(struct cli *c)
 	int rc;
 
 	o.verify = c->arg_count == 1 && !strcmp(c->args[0], "verify");
-	if (c->arg_count && !o.verify)
-		return cli_usage(c, "log takes verify, and options");
+	if (c->arg_count && !o.verify && !compact)
+		return cli_usage(c, "log takes verify or compact, and "
+				 "options");
+	if (!cli_int(c, "keep", 1, 1000000000, &keep))
+		return EXIT_USAGE;
+	o.keep = compact ? keep : 0;
 	o.trace = cli_value(c, "trace");
 	o.op = cli_value(c, "op");
 	if (!cli_int(c, "limit", 1, 1000000, &o.limit))
@@ -84,7 +101,7 @@ int verb_log(struct cli *c)
 	if ((rc = cli_open(c, &r)))
 		return rc;
 	rc = remem_journal(r, &o, &json, &err) ? cli_fail(c, &err) :
-	     cli_report(c, json, show_log);
+	     cli_report(c, json, compact ? show_compact : show_log);
 	remem_close(r);
 	return rc;
 }

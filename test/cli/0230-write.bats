@@ -65,6 +65,23 @@ db.commit()'
 	says "$output" "record 1 is broken"
 }
 
+@test "compaction keeps the chain, and takes nothing of a broken one" {
+	for i in 1 2 3 4 5 6; do "$REMEM" add "line $i"; done
+	run_split "$REMEM" log compact --keep 2 --json
+	is 'd["removed"]' 4
+	run_split "$REMEM" log verify --json
+	is 'd["ok"], d["records"], d["compacted"]' '[true, 3, 4]'
+	"$REMEM" undo 6 --yes
+	"$REMEM" log verify
+	python3 -c 'import glob, sqlite3, os
+db = sqlite3.connect(glob.glob(os.environ["HOME"] + "/.local/state/remem/*/state.sqlite")[0])
+db.execute("DELETE FROM journal WHERE id = 6")
+db.commit()'
+	run_split "$REMEM" log compact --keep 1
+	[ "$status" = 1 ]
+	says "$errors" "broken at record 6"
+}
+
 @test "undo asks, and gives the same bytes back" {
 	printf -- '# M\r\n- old' >MEMORY.md
 	cp MEMORY.md before

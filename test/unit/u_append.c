@@ -229,6 +229,37 @@ static void test_append__a_full_disk_leaves_the_note_as_it_was(void **state)
 	box_end(&b);
 }
 
+static void test_append__a_full_disk_of_the_state_writes_nothing(void **state)
+{
+	struct rlimit old, low;
+	struct append_done d;
+	struct box b;
+	int rc = 0, n;
+	char text[300];
+
+	(void)state;
+	box_begin(&b);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(box_append(&b, &d, NULL, "- whole\n"), 0);
+	getrlimit(RLIMIT_FSIZE, &old);
+	low = old;
+	low.rlim_cur = 300000; /* the log of the state grows to that soon */
+	setrlimit(RLIMIT_FSIZE, &low);
+	for (n = 0; n < 200 && !rc; n++) {
+		snprintf(text, sizeof(text), "- line %d %0200d", n, n);
+		rc = box_append(&b, &d, NULL, text);
+	}
+	setrlimit(RLIMIT_FSIZE, &old);
+	assert_int_not_equal(rc, 0);
+	assert_true(b.err.message[0]);
+	/* The refused one is not there; said again it is, once. */
+	assert_null(strstr(box_read(&b, "memory/2026-03-20.md"), text));
+	assert_int_equal(box_append(&b, &d, NULL, text), 0);
+	assert_false(d.duplicate);
+	assert_non_null(strstr(box_read(&b, "memory/2026-03-20.md"), text));
+	box_end(&b);
+}
+
 static void test_append__finds_a_file_that_was_replaced(void **state)
 {
 	struct append_done d;
