@@ -4,6 +4,7 @@
  */
 #include "base/hash.h"
 
+#include <nettle/md5.h>
 #include <nettle/sha2.h>
 #include <string.h>
 
@@ -38,6 +39,17 @@ void sha256_of(unsigned char out[SHA256_BYTES], const void *p, size_t len)
 	sha256_init(&h);
 	sha256_add(&h, p, len);
 	sha256_done(&h, out);
+}
+
+void md5_hex(char out[MD5_HEX], const void *p, size_t len)
+{
+	unsigned char sum[MD5_DIGEST_SIZE];
+	struct md5_ctx h;
+
+	md5_init(&h);
+	md5_update(&h, len, p);
+	md5_digest(&h, sizeof(sum), sum);
+	hex_encode(out, sum, sizeof(sum));
 }
 
 void hex_encode(char *out, const unsigned char *p, size_t len)

@@ -16,6 +16,10 @@ void sha256_add(struct sha256 *h, const void *p, size_t len);
 void sha256_done(struct sha256 *h, unsigned char out[SHA256_BYTES]);
 void sha256_of(unsigned char out[SHA256_BYTES], const void *p, size_t len);
 
+/* Only for names that others made of it. out: hexadecimal with NUL. */
+#define MD5_HEX 33
+void md5_hex(char out[MD5_HEX], const void *p, size_t len);
+
 /* out has 2 * len + 1 bytes, lower case. */
 void hex_encode(char *out, const unsigned char *p, size_t len);
 /* Reads 2 * len hex digits; returns 0, or -1 on any other character. */

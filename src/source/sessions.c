@@ -76,14 +76,14 @@ static void add_file(struct finder *f, const char *name, const char *path,
 	s->name = name;
 	s->path = path;
 	s->format = f->format ? f->format->name : NULL;
-	s->store = f->format && f->format->store;
+	s->store = f->format && f->format->store && !f->format->single;
 	s->any_project = !f->place;
 	s->dev = (uint64_t)st->st_dev;
 	s->inode = (uint64_t)st->st_ino;
 	s->size = st->st_size;
 	s->mtime_ns = stamp_ns(st->st_mtim);
 	s->ctime_ns = stamp_ns(st->st_ctim);
-	if (s->store)
+	if (f->format && f->format->store)
 		add_journal(f, s);
 	if (st->st_uid != geteuid())
 		s->skip = "it belongs to another user";

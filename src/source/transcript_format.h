@@ -29,6 +29,7 @@ struct transcript_format {
 	const char *name, *host;
 	const struct transcript_place *places; /* ends with home_sub NULL */
 	bool store; /* an SQLite file of many talks */
+	bool single; /* a store of one talk: stands for it as a file */
 	bool updates; /* later lines change earlier ones: always read whole */
 	/* How sure it is that a file with such a record is one of these, 0..100.
 	 * Asked for the first records that parse. NULL: never by a record. */

@@ -1,9 +1,10 @@
-/* OpenCode's store, made here with its tables and an invented talk. */
+/* OpenCode's store and that of Cursor's terminal program, made here. */
 #include "base_tmp.h"
 
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include "source/sessions.h"
 #include "source/transcript.h"
 
 static struct tmp tmp;
@@ -107,5 +108,57 @@ static void test_opencode__a_changed_talk_has_another_stamp(void **state)
 					  tmp_path(&tmp, "opencode.db"),
 					  "opencode", NULL), REMEM_EVERSION);
 	arena_release(&a);
+	teardown();
+}
+
+static void test_cursor_cli__messages_in_the_order_of_rows(void **state)
+{
+	static const char dir[] = ".cursor/chats/"
+		"cb42133c633c70a2f7cf37fee8f7f57d/u1";
+	struct transcript *t;
+	const struct transcript_message *m;
+	char path[600], line[200] = "";
+	int fd;
+
+	(void)state;
+	tmp_begin(&tmp);
+	snprintf(path, sizeof(path), "%s/%s", tmp.dir, dir);
+	assert_int_equal(dir_make(path, 0700, NULL), 0);
+	strcat(path, "/store.db");
+	assert_int_equal(sqlite3_open(path, &db), 0);
+	sql("CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT);"
+	    "CREATE TABLE blobs(id TEXT PRIMARY KEY, data BLOB);"
+	    "INSERT INTO blobs VALUES('a', CAST('{\"role\":\"system\","
+	    "\"content\":\"rules\"}' AS BLOB)), ('b', x'0a0b0c'), "
+	    "('c', CAST('{\"role\":\"user\",\"content\":[{\"type\":\"text\","
+	    "\"text\":\"<user_query>Where is the quay?</user_query>\"}]}' "
+	    "AS BLOB)), ('d', CAST('{\"role\":\"tool\",\"content\":[{\"type\":"
+	    "\"tool-result\",\"toolName\":\"Grep\",\"result\":\"x\"}]}' "
+	    "AS BLOB)), ('e', CAST('{\"role\":\"assistant\",\"content\":[{"
+	    "\"type\":\"text\",\"text\":\"在港口东边。\"}]}' AS BLOB))");
+	assert_int_equal(transcript_open(&t, path, NULL, NULL), 0);
+	assert_string_equal(transcript_info(t)->format, "cursor-cli");
+	assert_string_equal(transcript_info(t)->session, "u1");
+	assert_int_equal(transcript_next(t, &m, NULL), 0);
+	assert_string_equal(m->text, "Where is the quay?");
+	assert_int_equal(m->line, 3);
+	assert_int_equal(transcript_next(t, &m, NULL), 0);
+	assert_string_equal(m->text, "在港口东边。");
+	assert_true(m->tainted);
+	assert_int_equal(transcript_next(t, &m, NULL), 0);
+	assert_null(m);
+	/* The folder's name is the MD5 of where it was held. */
+	assert_true(session_in_scope(&(struct session_opts){
+		.project = "/home/ada" }, &(struct session_file){
+		.path = path }, transcript_info(t)));
+	assert_false(session_in_scope(&(struct session_opts){
+		.project = "/home/eve" }, &(struct session_file){
+		.path = path }, transcript_info(t)));
+	assert_int_equal(transcript_raw(&fd, t, NULL), 0);
+	assert_true(read(fd, line, sizeof(line) - 1) > 0);
+	assert_memory_equal(line, "{\"role\":\"system\",\"content\":\"rules\"}"
+			    "\n\n{\"role\":\"user\"", 51);
+	close(fd);
+	transcript_close(t);
 	teardown();
 }
