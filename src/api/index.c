@@ -28,6 +28,7 @@ static void put_files(struct json *j, const struct index_report *rep)
 	json_kint(j, "renamed", rep->renamed);
 	json_kint(j, "removed", rep->removed);
 	json_kint(j, "kept", rep->kept);
+	json_kint(j, "masked", rep->masked);
 	json_kint(j, "chunks", rep->chunks);
 	json_kint(j, "passages", rep->passages);
 }

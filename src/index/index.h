@@ -77,6 +77,7 @@ struct index_skip {
 struct index_report { /* in the arena given to index_run */
 	int64_t files, indexed, skipped, unchanged, added, changed, renamed,
 		removed, kept; /* kept: rows below unreadable folders */
+	int64_t masked; /* secrets of transcripts, in this run */
 	int64_t chunks, passages;
 	int64_t vectors_done, vectors_cached, vectors_refused;
 	int64_t vectors_pending; /* 0 without an embedder */

@@ -868,6 +868,7 @@ int sync_talks(struct sync *y, struct remem_err *err)
 	if (t.open)
 		y->s->ops->rollback(y->s);
 	y->failures += t.failures;
+	y->r->masked += t.masked;
 	list_ids_release(&t.names);
 	arena_release(&t.one);
 	return rc;

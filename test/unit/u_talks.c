@@ -170,6 +170,7 @@ static void test_talks__secrets_are_masked_before_they_are_stored(void **state)
 	put(TALK, "w", USER("the key is sk-abcdefghij0123456789klmn ok"));
 	ix_run(&x);
 	assert_int_equal(ix_hits(&x, "masked"), 1);
+	assert_int_equal(x.r.masked, 1);
 	assert_int_equal(ix_hits(&x, "abcdefghij0123456789klmn"), 0);
 	teardown();
 }
