@@ -90,3 +90,30 @@ found() { # WORD COUNT, without a look at the files
 	run_split "$REMEM" watch folder
 	[ "$status" = 2 ]
 }
+
+@test "watch: a full disk is told of and waited for" {
+	unshare -m true 2>/dev/null || skip "no mounts here"
+	mkdir ../small
+	export -f watch event run_split is json says found
+	export BATS_TEST_TMPDIR REMEM
+	unshare -m bash -e <<-'END'
+	trap 'kill -9 $pid 2>/dev/null || true' EXIT
+	mount -t tmpfs -o size=1500k tmpfs ../small
+	export XDG_CACHE_HOME=$PWD/../small
+	watch --set memorySearch.sync.watchDebounceMs=10
+	python3 -c '
+	for i in range(400):
+	    with open("memory/more-%d.md" % i, "w") as f:
+	        f.write("".join("- fact %d of Samarkand, %d\n" % (k, i) for k in range(60)))'
+	event failed
+	says "$(json 'd["error"]["message"]')" 'disk is full'
+	mount -o remount,size=200m ../small
+	event synced
+	is 'd["complete"]' true
+	run_split "$REMEM" status --deep --json
+	is 'd["check"]["ok"]' true
+	is 'd["disk"]["changed"]' 0
+	kill $pid
+	wait $pid
+	END
+}
