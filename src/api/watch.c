@@ -35,7 +35,8 @@ static int give(struct remem_watch *w, struct buf *b, struct remem_err *err)
 {
 	int rc = buf_check(b, err);
 
-	if (!rc && w->o.event && w->o.event(w->o.ctx, buf_str(b)))
+	if (!rc && w->o.event && !atomic_load(&w->stopped) &&
+	    w->o.event(w->o.ctx, buf_str(b)))
 		remem_watch_stop(w);
 	buf_release(b);
 	return rc;
