@@ -5,6 +5,7 @@
 #include "api/public.h"
 #include "memory/append.h"
 #include "memory/origin.h"
+#include "source/secret.h"
 
 static int compose(struct buf *out, const struct memory *m, const char *text,
 		   size_t len, const struct remem_append_opts *o,
@@ -28,7 +29,7 @@ static int compose(struct buf *out, const struct memory *m, const char *text,
 }
 
 static int give(char **json, const struct append_done *d,
-		const struct append *w, const char *text,
+		const struct append *w, int64_t secrets,
 		struct remem_err *err)
 {
 	struct buf b = BUF_INIT(0);
@@ -51,9 +52,52 @@ static int give(char **json, const struct append_done *d,
 		json_put_int(&j, d->journal);
 	else
 		json_put_null(&j);
-	json_kstr(&j, "text", text);
+	json_key(&j, "review");
+	if (d->review)
+		json_put_int(&j, d->review);
+	else
+		json_put_null(&j);
+	json_kstr(&j, "reviewReason", d->review_why);
+	json_kbool(&j, "rejected", d->rejected);
+	json_kint(&j, "secrets", secrets);
+	json_kstr(&j, "text", w->text);
 	json_end(&j);
 	rc = json_give(json, &b, err);
+	buf_release(&b);
+	return rc;
+}
+
+/* All but the owner's own words go in without keys and tokens. */
+static int mask(struct buf *lines, int64_t *secrets, struct remem_err *err)
+{
+	struct buf masked = BUF_INIT(0);
+	int rc;
+
+	*secrets = (int64_t)secret_mask(&masked, buf_str(lines), lines->len,
+					0);
+	rc = buf_check(&masked, err);
+	if (!rc && *secrets) {
+		buf_reset(lines);
+		buf_add(lines, buf_str(&masked), masked.len);
+		rc = buf_check(lines, err);
+	}
+	buf_release(&masked);
+	return rc;
+}
+
+/* A source may be an address with a password in it. */
+static int mask_source(struct append *w, struct arena *a,
+		       struct remem_err *err)
+{
+	struct buf b = BUF_INIT(0);
+	int rc;
+
+	if (!w->source)
+		return 0;
+	secret_mask(&b, w->source, strlen(w->source), 0);
+	if (!(rc = buf_check(&b, err)) &&
+	    !(w->source = arena_strndup(a, buf_str(&b), b.len)))
+		rc = fail_nomem(err);
 	buf_release(&b);
 	return rc;
 }
@@ -76,6 +120,7 @@ static int append(struct remem *r, struct memory *m, const char *text,
 	struct buf lines = BUF_INIT(0);
 	struct arena a = ARENA_INIT;
 	struct append_done d;
+	int64_t secrets = 0;
 	int rc;
 
 	if ((rc = actor_take(&w.actor, &o->actor, err)))
@@ -83,13 +128,16 @@ static int append(struct remem *r, struct memory *m, const char *text,
 	if (!w.dry_run)
 		note_terminal(r, &w.actor);
 	w.origin = origin_of(&w.actor);
-	if (!(rc = compose(&lines, m, text, len, o, err))) {
-		w.text = buf_str(&lines);
-		w.len = lines.len;
-		rc = append_lines(&d, &a, m, &w, err);
-	}
+	rc = compose(&lines, m, text, len, o, err);
+	if (!rc && w.origin != REMEM_ORIGIN_OWNER &&
+	    !(rc = mask(&lines, &secrets, err)))
+		rc = mask_source(&w, &a, err);
+	w.text = buf_str(&lines);
+	w.len = lines.len;
 	if (!rc)
-		rc = give(json, &d, &w, w.text, err);
+		rc = append_lines(&d, &a, m, &w, err);
+	if (!rc)
+		rc = give(json, &d, &w, secrets, err);
 	buf_release(&lines);
 	arena_release(&a);
 	return rc;

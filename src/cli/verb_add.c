@@ -7,14 +7,30 @@
 
 static int show(struct cli *c, void *root)
 {
+	const char *why = json_str(root, "reviewReason", NULL);
+	int64_t secrets = json_int(root, "secrets", 0);
 	bool dry = json_bool(root, "dryRun", false);
 
 	if (c->json)
 		return EXIT_DONE;
+	if (secrets)
+		cli_note(c, "%lld %s masked", (long long)secrets,
+			 secrets == 1 ? "secret" : "secrets");
 	if (json_bool(root, "duplicate", false)) {
 		fputs("already there: ", stdout);
 		cli_word(json_str(root, "path", ""));
 		putchar('\n');
+		return EXIT_DONE;
+	}
+	if (why) {
+		printf("not added, for %s: ", why);
+		if (json_bool(root, "rejected", false))
+			puts("it was rejected before");
+		else if (dry)
+			puts("it would wait for review");
+		else
+			printf("remem review show %lld\n",
+			       (long long)json_int(root, "review", 0));
 		return EXIT_DONE;
 	}
 	fputs(dry ? "would add to " : "added ", stdout);

@@ -16,6 +16,7 @@
 #include "memory/guard.h"
 #include "memory/journal.h"
 #include "memory/origin.h"
+#include "memory/review.h"
 #include "memory/target.h"
 #include "text/line.h"
 
@@ -312,6 +313,29 @@ static int is_known(struct work *k, struct remem_err *err)
 				&k->out->journal, err);
 }
 
+/* A curated note takes only what may stand there; see review.h. */
+static int check_review(struct work *k, struct remem_err *err)
+{
+	struct append_done *out = k->out;
+	struct review_put p = { out->path, NULL, k->w, k->origin,
+				k->has_words ? k->words : NULL };
+	struct review_done d;
+	int rc;
+
+	if (k->w->approved)
+		return 0;
+	p.reason = out->review_why = review_reason(out->path, k->w->text,
+						   k->w->len, k->origin);
+	if (!p.reason)
+		return 0;
+	rc = review_propose(&d, k->m, &p, err);
+	out->review = d.id;
+	out->rejected = d.rejected;
+	out->journal = d.journal;
+	out->citation = out->path;
+	return rc;
+}
+
 static int prepare(struct work *k, struct remem_err *err)
 {
 	int rc;
@@ -327,9 +351,10 @@ static int prepare(struct work *k, struct remem_err *err)
 		k->out->citation = k->out->path;
 		return 0;
 	}
-	if ((rc = fill_bytes(k, err)))
-		return rc;
 	k->origin = origin_min(k->w->origin, origin_of_path(k->out->path));
+	if ((rc = check_review(k, err)) || k->out->review_why ||
+	    (rc = fill_bytes(k, err)))
+		return rc;
 	set_lines(k);
 	return k->a->failed ? fail_nomem(err) : 0;
 }
@@ -339,7 +364,7 @@ static int once(struct work *k, bool *again, struct remem_err *err)
 	int rc = prepare(k, err);
 
 	*again = false;
-	if (rc || k->out->duplicate || k->w->dry_run)
+	if (rc || k->out->duplicate || k->out->review_why || k->w->dry_run)
 		return rc;
 	if ((rc = record(k, err)))
 		return rc;

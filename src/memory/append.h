@@ -40,12 +40,16 @@ struct append {
 	struct remem_actor actor;
 	bool again; /* also what is there already */
 	bool dry_run;
+	bool approved; /* a person wants it in a curated note: no review */
 };
 
 struct append_done { /* strings in the arena */
 	const char *path, *citation;
 	bool duplicate; /* nothing was written: it is there */
 	bool forgotten; /* nor this: it was forgotten and is not learned again */
+	int64_t review; /* nor this: it waits as this proposal; 0: it does not */
+	const char *review_why; /* why it waits, or would; NULL: it does not */
+	bool rejected; /* a person has rejected it before: it does not wait */
 	bool created; /* the note is new */
 	int line_first, line_last; /* of the text; 0 for a duplicate */
 	int64_t bytes; /* that were added */

@@ -10,6 +10,7 @@
 #include "memory/journal.h"
 #include "memory/origin.h"
 #include "memory/rewrite.h"
+#include "store/state_review.h"
 #include "text/line.h"
 #include "text/term.h"
 
@@ -429,6 +430,10 @@ static int bury_entry(struct memory *m, const struct forget_entry *e,
 							   e->text + from,
 							   to - from, NULL,
 							   err);
+			if (!rc && to - from >= TELLING_BYTES)
+				rc = state_review_forget(m->state,
+							 e->text + from,
+							 to - from, err);
 		}
 		i = end + 1;
 	}

@@ -95,7 +95,8 @@ static int find_record(struct work *k, struct remem_err *err)
 	if (k->a->failed)
 		return fail_nomem(err);
 	if (!k->u->path || (!k->is_append && !k->has_after && k->created) ||
-	    !strcmp(k->u->op, "void") || !strcmp(k->u->op, "recall"))
+	    !strcmp(k->u->op, "void") || !strcmp(k->u->op, "recall") ||
+	    !strcmp(k->u->op, "propose") || !strcmp(k->u->op, "reject"))
 		return fail(err, REMEM_EINVAL, "record %lld (%s) wrote no "
 			    "note: there is nothing to take back",
 			    (long long)k->u->id, k->u->op);

@@ -56,9 +56,17 @@ static const char schema_3[] =
 	"PRIMARY KEY(words, session)) WITHOUT ROWID; "
 	"CREATE INDEX given_time ON given(time);";
 
+/* What waits for a person's word; see state_review.h. Numbers are never given
+ * twice: a person may still hold the number of one that is gone. */
+static const char schema_4[] =
+	"CREATE TABLE review(id INTEGER PRIMARY KEY AUTOINCREMENT, time INT, "
+	"path TEXT, text TEXT, source TEXT, reason TEXT, via TEXT, "
+	"session TEXT, origin INT, words BLOB);"
+	"CREATE INDEX review_words ON review(words);";
+
 /* What brings a file from the version before to each one. */
 static const char *const schemas[STATE_VERSION] = { schema_1, schema_2,
-						    schema_3 };
+						    schema_3, schema_4 };
 
 int state_fail(struct state *s, const char *what, struct remem_err *err)
 {

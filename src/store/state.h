@@ -18,7 +18,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-#define STATE_VERSION 3
+#define STATE_VERSION 4
 #define UUID_CHARS 37 /* with NUL */
 
 /*
