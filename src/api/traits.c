@@ -5,6 +5,7 @@
  */
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "api/handle.h"
 #include "api/public.h"
@@ -76,6 +77,25 @@ static bool is_ours(const char *var)
 	return moves_a_host(var);
 }
 
+/* Whether something is looked up from the current folder: another process
+ * stands elsewhere. */
+static bool needs_folder(const struct settings *s)
+{
+	const char *model = settings_str(s, "memorySearch.builtin.modelPath");
+
+	for (int i = 0; i < setting_count(); i++)
+		if (s->values[i].ref)
+			return true;
+	return model[0] && model[0] != '/' && model[0] != '~';
+}
+
+static void add_folder(struct buf *b)
+{
+	char space[4096];
+
+	add(b, getcwd(space, sizeof(space)));
+}
+
 static void add_all(struct buf *b, const struct remem *r)
 {
 	bool refers = false;
@@ -94,6 +114,8 @@ static void add_all(struct buf *b, const struct remem *r)
 		 (long long)r->now_ms);
 	for (int i = 0; i < rows; i++)
 		refers |= add_value(b, &r->settings, i);
+	if (needs_folder(&r->settings))
+		add_folder(b);
 	for (size_t i = 0; r->env.vars && r->env.vars[i]; i++)
 		if (refers || is_ours(r->env.vars[i]))
 			add(b, r->env.vars[i]);

@@ -129,10 +129,11 @@ static void differs(struct live *x, const char *first)
 
 static void test_live__what_answers_alike_has_one_identity(void **state)
 {
-	char first[65], id[65];
+	char first[65], id[65], cwd[4096];
 	struct live x;
 
 	(void)state;
+	assert_non_null(getcwd(cwd, sizeof(cwd)));
 	begin(&x);
 	identity(first, &x);
 	assert_int_equal(strlen(first), 64);
@@ -148,6 +149,12 @@ static void test_live__what_answers_alike_has_one_identity(void **state)
 	x.env[1] = NULL;
 	x.set[1] = "memorySearch.query.maxResults=3";
 	differs(&x, first);
+	/* A path that means another file elsewhere. */
+	x.set[1] = "memorySearch.builtin.modelPath=model.gguf";
+	identity(id, &x);
+	assert_int_equal(chdir("/"), 0);
+	differs(&x, id);
+	assert_int_equal(chdir(cwd), 0);
 	x.set[1] = NULL;
 	x.o.agent = "work";
 	differs(&x, first);
