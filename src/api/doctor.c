@@ -13,9 +13,12 @@
 #include "api/survey.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "memory/leak.h"
 
 /* OpenClaw gives the model about 20,000 characters of MEMORY.md. */
 #define MEMORY_WARN_BYTES 16000
+
+#define LEAKS_SHOWN 20 /* more hide the other checks */
 
 enum level { OK, WARNING, ERROR };
 
@@ -263,6 +266,27 @@ static void check_size(struct doctor *d)
 	}
 }
 
+static void say_leak(void *ctx, const char *path, int line, const char *kind)
+{
+	struct doctor *d = ctx;
+
+	say(d, "secret", WARNING, false,
+	    arena_printf(&d->s.a, "%s#L%d holds what looks like a secret: %s",
+			 path, line, kind),
+	    "take it out of the note and make it void where it opens");
+}
+
+static void check_secrets(struct doctor *d)
+{
+	int64_t n = leak_each(&d->s.list, LEAKS_SHOWN, say_leak, d);
+
+	if (n > LEAKS_SHOWN)
+		say(d, "secret", WARNING, false, arena_printf(
+			&d->s.a, "%lld more places look like secrets",
+			(long long)(n - LEAKS_SHOWN)),
+		    "remem doctor --memory lists them");
+}
+
 /* Unfinished files of killed runs. Only those directly in a folder of ours. */
 static int clean(struct doctor *d, const char *folder, bool remove)
 {
@@ -327,6 +351,7 @@ PUBLIC int remem_doctor(struct remem *r, int fix, char **json,
 		check_index(&d);
 		check_scale(&d);
 		check_size(&d);
+		check_secrets(&d);
 		check_leftovers(&d);
 		json_arr_end(&d.j);
 		json_kbool(&d.j, "ok", !d.failed);

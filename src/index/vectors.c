@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "index/sync.h"
+#include "source/secret.h"
 
 #define PORTION 8192 /* passages; large, so that few requests go half empty */
 #define LINK_BATCH 2048 /* links in one transaction */
@@ -312,6 +313,27 @@ static void degrade(struct vector_run *v, const struct remem_err *why)
 		arena_strdup(v->y->a, why->message);
 }
 
+/* What leaves the machine goes without keys and tokens. The key is of the text
+ * as it stands in the note: that of an unmasked text never changes. */
+static int fill_text(struct embed_item *it, struct vector_run *v,
+		     const struct group *g, struct remem_err *err)
+{
+	struct buf b = BUF_INIT(0);
+	int rc;
+
+	it->text = g->input;
+	it->len = g->len;
+	if (!v->info->remote)
+		return 0;
+	if (secret_mask(&b, g->input, g->len, 0)) {
+		it->len = b.len;
+		it->text = arena_strndup(&v->p.a, buf_str(&b), b.len);
+	}
+	rc = b.failed || !it->text ? fail_nomem(err) : 0;
+	buf_release(&b);
+	return rc;
+}
+
 /* 0 also when the provider failed: that is said in the report. */
 static int embed_rest(struct vector_run *v, bool *more, struct remem_err *err)
 {
@@ -327,8 +349,8 @@ static int embed_rest(struct vector_run *v, bool *more, struct remem_err *err)
 	for (int i = 0; i < p->group_count; i++) {
 		if (p->groups[i].have)
 			continue;
-		items[n].text = p->groups[i].input;
-		items[n].len = p->groups[i].len;
+		if ((rc = fill_text(&items[n], v, &p->groups[i], err)))
+			return rc;
 		items[n++].tag = i;
 	}
 	if (!n)

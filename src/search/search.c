@@ -6,6 +6,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "search/work.h"
+#include "source/secret.h"
 #include "text/term.h"
 
 /* What is asked for by name is not there: all that was found is beside it. */
@@ -41,6 +42,28 @@ static bool late(const struct search_opts *o)
 	return o->deadline_ns && clock_mono_ns() >= o->deadline_ns;
 }
 
+/* A question goes to a remote provider without keys and tokens. */
+static int ask_embedder(struct work *w, float **vec, int *dims,
+			struct remem_err *err)
+{
+	struct embedder *e = w->o->embedder;
+	struct buf b = BUF_INIT(0);
+	const char *text = w->q.text;
+	size_t len = w->q.len;
+	int rc;
+
+	if (embedder_info(e)->remote && secret_mask(&b, text, len, 0)) {
+		text = buf_str(&b);
+		len = b.len;
+	}
+	rc = buf_check(&b, err);
+	if (!rc)
+		rc = embedder_query(e, text, len, left_ms(w->o), vec, dims,
+				    err);
+	buf_release(&b);
+	return rc;
+}
+
 /* The query's vector of w->dims: given, or made by the embedder. Sets w->qvec
  * or says why there is none; only memory is an error. */
 static int query_vector(struct work *w, struct remem_err *err)
@@ -56,8 +79,7 @@ static int query_vector(struct work *w, struct remem_err *err)
 	}
 	rc = w->fp ? embedder_expect(e, w->dims, &why) : 0;
 	if (!rc)
-		rc = embedder_query(e, w->q.text, w->q.len, left_ms(w->o),
-				    &vec, &dims, &why);
+		rc = ask_embedder(w, &vec, &dims, &why);
 	if (!rc && w->fp && dims != w->dims) {
 		mem_free(vec);
 		rc = fail(&why, REMEM_EREMOTE, "the provider answered a vector "
