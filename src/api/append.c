@@ -103,11 +103,12 @@ static int mask_source(struct append *w, struct arena *a,
 }
 
 /* From then on hand-made changes here are taken to be the owner's. */
-static void note_terminal(struct remem *r, const struct remem_actor *actor)
+static void note_terminal(struct remem *r, struct arena *a,
+			  const struct remem_actor *actor)
 {
 	if (actor->origin == REMEM_ORIGIN_OWNER && actor->via &&
 	    !strcmp(actor->via, "cli") &&
-	    !state_meta_get(r->state, &r->a, "terminal"))
+	    !state_meta_get(r->state, a, "terminal"))
 		state_meta_set(r->state, "terminal", "1", NULL);
 }
 
@@ -126,7 +127,7 @@ static int append(struct remem *r, struct memory *m, const char *text,
 	if ((rc = actor_take(&w.actor, &o->actor, err)))
 		return rc;
 	if (!w.dry_run)
-		note_terminal(r, &w.actor);
+		note_terminal(r, &a, &w.actor);
 	w.origin = origin_of(&w.actor);
 	rc = compose(&lines, m, text, len, o, err);
 	if (!rc && w.origin != REMEM_ORIGIN_OWNER &&

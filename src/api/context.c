@@ -51,18 +51,14 @@ static int take_opts(struct context_call *c, struct remem_err *err)
 {
 	const struct settings *s = &c->r->settings;
 	struct context_opts *m = &c->make;
-	int rc;
 
 	if (c->o.budget_tokens < 0 || c->o.budget_tokens > BUDGET_MAX ||
 	    c->o.max_chars < 0)
 		return fail(err, REMEM_EINVAL, "the budget should be from 1 to "
 			    "%d tokens", BUDGET_MAX);
-	if ((rc = handle_source(c->r, err)))
-		return rc;
-	handle_note(c->r);
 	m->source = &c->r->source;
 	m->note = c->r->note;
-	m->today = clock_local_day(handle_now_ms(c->r));
+	m->today = handle_today(c->r);
 	m->daily_days = settings_bool(s, "startupContext.enabled") ?
 		(int)settings_int(s, "startupContext.dailyMemoryDays") : 0;
 	m->daily_chars = (int)settings_int(s, "startupContext.maxFileChars");

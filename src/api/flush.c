@@ -159,7 +159,7 @@ static int find(struct flush_call *k, struct remem_err *err)
 	k->f.a = &c->a;
 	k->f.talk = &c->talk;
 	k->f.root = c->r->workspace;
-	k->f.today = clock_local_day(handle_now_ms(c->r));
+	k->f.today = handle_today(c->r);
 	k->f.ceiling = c->ceiling;
 	if (c->o.answer) {
 		k->by = "host";
@@ -183,7 +183,8 @@ static int write_down(struct flush_call *k, struct remem_err *err)
 	k->status = k->f.n ? "written" : "nothing";
 	if (!k->f.n || c->o.dry_run)
 		return 0;
-	talk_call_time(at, memory_now(&c->m));
+	clock_zone_format(at, sizeof(at), "%H:%M", c->m.zone,
+			  memory_now(&c->m));
 	title = arena_printf(&c->a, "From a conversation with %s, %s",
 			     talk_call_host(c), at);
 	if (!title)

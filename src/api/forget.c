@@ -232,9 +232,8 @@ PUBLIC int remem_forget(struct remem *r, const struct remem_forget_opts *opts,
 
 	*json = NULL;
 	if ((rc = opts_take(&c.o, sizeof(c.o), opts, err)) ||
-	    (rc = take_opts(&c, err)) || (rc = handle_source(r, err)))
+	    (rc = take_opts(&c, err)))
 		goto out;
-	handle_note(r);
 	rc = handle_memory(&m, r, err);
 	if (!rc)
 		rc = forget(&c, &m, err);

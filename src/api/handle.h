@@ -41,6 +41,7 @@ struct remem {
 	char *model_path; /* of the builtin model, found at first use */
 	struct state *state; /* for the ledger, opened at first use */
 	bool state_tried;
+	const char *write_lock; /* path, made at the first write */
 	struct origin_index origins; /* classes of lines, for the index */
 };
 
@@ -48,6 +49,9 @@ struct remem {
  * empty id when there is none and create is false. */
 int handle_id(struct remem *r, bool create, struct remem_err *err);
 int64_t handle_now_ms(const struct remem *r);
+/* The user's time zone, "" for the system's; and the user's day of now. */
+const char *handle_zone(const struct remem *r);
+int32_t handle_today(const struct remem *r);
 /* Settings as the lower layers take them. */
 int handle_source(struct remem *r, struct remem_err *err);
 void handle_note(struct remem *r);

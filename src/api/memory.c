@@ -3,6 +3,7 @@
 
 #include "api/handle.h"
 #include "api/public.h"
+#include "base/buf.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -42,15 +43,19 @@ static int open_origins(void *ctx, struct state **out,
 {
 	struct remem *r = ctx;
 	struct remem_err why = { 0 };
-	const char *path;
+	struct buf path = BUF_INIT(0);
+	bool found;
 	int rc;
 
 	*edits = handle_edits(r, NULL);
 	if (!r->id[0] || !r->state_base)
 		return 0;
-	path = arena_printf(&r->a, "%s/%s/state.sqlite", r->state_base, r->id);
-	if (!path || !file_exists(path))
-		return path ? 0 : fail_nomem(err);
+	buf_addf(&path, "%s/%s/state.sqlite", r->state_base, r->id);
+	rc = buf_check(&path, err);
+	found = !rc && file_exists(buf_str(&path));
+	buf_release(&path);
+	if (!found)
+		return rc;
 	rc = state_open(out, r->state_base, r->id, r->read_only, &why);
 	if (rc && rc != REMEM_ENOTFOUND)
 		return fail(err, rc, "%s", why.message);
@@ -124,10 +129,13 @@ int handle_memory(struct memory *m, struct remem *r, struct remem_err *err)
 		return rc;
 	m->state = r->state;
 	m->edits = handle_edits(r, r->state);
-	m->lock_path = arena_printf(&r->a, "%s/%s/write.lock", r->state_base,
-				    r->id);
-	if (!m->lock_path)
+	/* Made once: a server writes as long as it runs. */
+	if (!r->write_lock)
+		r->write_lock = arena_printf(&r->a, "%s/%s/write.lock",
+					     r->state_base, r->id);
+	if (!r->write_lock)
 		return fail_nomem(err);
+	m->lock_path = r->write_lock;
 	set_limits(m, &r->settings);
 	return memory_open(m, err);
 }

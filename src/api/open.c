@@ -214,6 +214,16 @@ int64_t handle_now_ms(const struct remem *r)
 	return r->now_ms ? r->now_ms : clock_now_ms();
 }
 
+const char *handle_zone(const struct remem *r)
+{
+	return settings_str(&r->settings, "userTimezone");
+}
+
+int32_t handle_today(const struct remem *r)
+{
+	return clock_zone_day(handle_zone(r), handle_now_ms(r));
+}
+
 int json_give(char **out, struct buf *b, struct remem_err *err)
 {
 	int rc = buf_check(b, err);

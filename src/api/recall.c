@@ -46,7 +46,6 @@ struct recall_call {
 static int take_opts(struct recall_call *c, struct remem_err *err)
 {
 	struct remem_recall_opts *o = &c->o;
-	int rc;
 
 	if (o->max_results < 0 || o->max_results > RESULTS_LIMIT ||
 	    o->max_chars < 0 || o->deadline_ms < 0)
@@ -59,9 +58,6 @@ static int take_opts(struct recall_call *c, struct remem_err *err)
 	c->chars_left = (size_t)o->max_chars > c->chars_left ?
 			(size_t)o->max_chars - c->chars_left : 0;
 	c->citations = ARENA_ARRAY(&c->a, const char *, RESULTS_LIMIT);
-	if ((rc = handle_source(c->r, err)))
-		return rc;
-	handle_note(c->r);
 	return c->citations ? 0 : fail_nomem(err);
 }
 

@@ -159,7 +159,7 @@ static int take_opts(struct search *s, struct remem_err *err)
 	if ((rc = take_date(&run->today, o->now, "now", err)))
 		return rc;
 	if (run->today == DATE_NONE)
-		run->today = clock_local_day(handle_now_ms(s->r));
+		run->today = handle_today(s->r);
 	return take_filter(s, err);
 }
 

@@ -97,12 +97,9 @@ static int choose_slug(struct snapshot_call *k, struct remem_err *err)
 		slug_by_rules(k->slug, &k->c.talk);
 	}
 	if (!k->slug[0]) {
-		char at[8];
-
 		k->by = "time";
-		talk_call_time(at, k->at_ms);
-		memcpy(k->slug, at, 2);
-		memcpy(k->slug + 2, at + 3, 3);
+		clock_zone_format(k->slug, sizeof(k->slug), "%H%M",
+				  handle_zone(k->c.r), k->at_ms);
 	}
 	return 0;
 }
@@ -111,7 +108,7 @@ static const char *path_of(struct snapshot_call *k, int number)
 {
 	char day[16];
 
-	date_format(day, clock_local_day(k->at_ms));
+	date_format(day, clock_zone_day(handle_zone(k->c.r), k->at_ms));
 	if (number < 2)
 		return arena_printf(&k->c.a, "memory/%s-%s.md", day, k->slug);
 	return arena_printf(&k->c.a, "memory/%s-%s-%d.md", day, k->slug,
@@ -191,6 +188,7 @@ static int write_note(struct snapshot_call *k, struct remem_err *err)
 static int make_note(struct snapshot_call *k, struct remem_err *err)
 {
 	struct snapshot_head h = { .at_ms = k->at_ms,
+				   .zone = handle_zone(k->c.r),
 				   .reason = k->c.o.reason };
 
 	h.summary = k->summary.len ? buf_str(&k->summary) : NULL;

@@ -1,9 +1,7 @@
 /* See talk.h. */
 #include "api/talk.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "api/public.h"
 #include "base/hash.h"
@@ -154,13 +152,4 @@ struct chat *talk_call_chat(struct talk_call *c)
 const char *talk_call_host(const struct talk_call *c)
 {
 	return c->talk.host && c->talk.host[0] ? c->talk.host : "an agent";
-}
-
-void talk_call_time(char out[8], int64_t ms)
-{
-	time_t at = (time_t)(ms / 1000);
-	struct tm tm;
-
-	if (!localtime_r(&at, &tm) || !strftime(out, 8, "%H:%M", &tm))
-		snprintf(out, 8, "00:00");
 }

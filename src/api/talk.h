@@ -39,7 +39,5 @@ int talk_call_read(struct talk_call *c, int64_t after_line,
 struct chat *talk_call_chat(struct talk_call *c);
 /* "claude-code" or what else names the host, for headings. */
 const char *talk_call_host(const struct talk_call *c);
-/* "14:05" of the user's day. */
-void talk_call_time(char out[8], int64_t ms);
 
 #endif

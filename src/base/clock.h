@@ -25,6 +25,9 @@ bool zone_offset(int *east_s, const char *zone, int64_t ms);
 /* The day in that zone; the zone of the process where zone is NULL, "" or not
  * known. This is the user's day: what is filed by day goes by it. */
 int32_t clock_zone_day(const char *zone, int64_t ms);
+/* strftime() of a time in that zone, with its %z; "" when it cannot be. */
+void clock_zone_format(char *out, size_t size, const char *format,
+		       const char *zone, int64_t ms);
 
 /* Days since 1970 of y-m-d; DATE_NONE when there is no such day. */
 int32_t date_from_ymd(int year, int month, int day);

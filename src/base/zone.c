@@ -3,7 +3,9 @@
  * the system's zone database (TZif, RFC 8536) are read here. Times behind the
  * last change in the file follow the rule in its last line (POSIX TZ).
  */
+#define _GNU_SOURCE /* tm_gmtoff */
 #include <string.h>
+#include <time.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -249,4 +251,23 @@ int32_t clock_zone_day(const char *zone, int64_t ms)
 		return clock_local_day(ms);
 	s += east;
 	return (int32_t)(s / DAY_S - (s % DAY_S < 0));
+}
+
+void clock_zone_format(char *out, size_t size, const char *format,
+		       const char *zone, int64_t ms)
+{
+	time_t s = (time_t)(ms / 1000 - (ms % 1000 < 0));
+	struct tm tm;
+	int east;
+	bool ok;
+
+	if (zone && zone[0] && zone_offset(&east, zone, ms)) {
+		s += east;
+		ok = gmtime_r(&s, &tm);
+		tm.tm_gmtoff = east;
+	} else {
+		ok = localtime_r(&s, &tm);
+	}
+	if (!ok || !strftime(out, size, format, &tm))
+		out[0] = '\0';
 }

@@ -97,8 +97,25 @@ static bool decode(char *out, size_t cap, const char *s)
 	return !*s;
 }
 
+/* The user's day of now. */
+static int32_t today(struct remem *r)
+{
+	yyjson_doc *doc = NULL;
+	char *json = NULL;
+	const char *zone = "";
+	int32_t day;
+
+	if (!remem_config_get(r, "userTimezone", &json, NULL) &&
+	    !json_read(&doc, json, strlen(json), false, "settings", NULL))
+		zone = json_str(yyjson_doc_get_root(doc), "value", zone);
+	day = clock_zone_day(zone, clock_now_ms());
+	yyjson_doc_free(doc);
+	remem_free(json);
+	return day;
+}
+
 /* The path of an address; false if it is none of ours. */
-static bool path_of(char *out, size_t cap, yyjson_val *uri)
+static bool path_of(char *out, size_t cap, yyjson_val *uri, struct remem *r)
 {
 	const char *s = yyjson_get_str(uri);
 	char name[4096];
@@ -112,8 +129,7 @@ static bool path_of(char *out, size_t cap, yyjson_val *uri)
 
 		if (names[i].path || strcmp(names[i].name, name))
 			continue;
-		date_format(day, clock_local_day(clock_now_ms()) -
-			    names[i].days_ago);
+		date_format(day, today(r) - names[i].days_ago);
 		return snprintf(out, cap, "memory/%s.md", day) < (int)cap;
 	}
 	return snprintf(out, cap, "%s", name) < (int)cap;
@@ -193,8 +209,7 @@ void resources_read(struct request *q, struct answer *a, struct worker *w)
 	char path[4096], *json = NULL;
 	int rc;
 
-	if (!uri || server_opts(q->server)->shared ||
-	    !path_of(path, sizeof(path), v)) {
+	if (!uri || server_opts(q->server)->shared) {
 		not_found(q, a, uri ? uri : "", NULL);
 		return;
 	}
@@ -202,6 +217,10 @@ void resources_read(struct request *q, struct answer *a, struct worker *w)
 	o.lines = READ_MAX_LINES;
 	o.max_chars = READ_MAX_CHARS;
 	rc = worker_open(w, &r, &err);
+	if (!rc && !path_of(path, sizeof(path), v, r)) {
+		not_found(q, a, uri, NULL);
+		return;
+	}
 	if (!rc)
 		rc = remem_get(r, path, &o, &json, &err);
 	if (!rc)

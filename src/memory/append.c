@@ -293,7 +293,8 @@ failed:
 
 /* ---- one try ---- */
 
-static int is_known(struct work *k, struct remem_err *err)
+static int is_known(struct work *k, struct line_row *row,
+		    struct remem_err *err)
 {
 	int rc;
 
@@ -309,8 +310,35 @@ static int is_known(struct work *k, struct remem_err *err)
 			return rc;
 	}
 	return state_line_known(k->m->state, k->out->path, k->words,
-				k->w->source, &k->out->duplicate,
-				&k->out->journal, err);
+				k->w->source, &k->out->duplicate, row, err);
+}
+
+/* Where the line stands that is there; the whole note if it is not found. */
+static int cite_known(struct work *k, const struct line_row *row,
+		      struct remem_err *err)
+{
+	unsigned char line[LINE_HASH_BYTES];
+	struct buf note = BUF_INIT(0);
+	int number = 0, rc = 0;
+
+	k->out->journal = row->journal;
+	k->out->citation = k->out->path;
+	if (k->out->forgotten || k->t.absent ||
+	    (rc = target_read(&note, &k->t, k->m, err)))
+		goto out;
+	for (size_t i = 0, end; i < note.len; i = end + 1) {
+		number++;
+		end = line_end(note.ptr, i, note.len);
+		origin_line_hash(line, note.ptr + i, end - i);
+		if (memcmp(line, row->line, LINE_HASH_BYTES))
+			continue;
+		k->out->citation = arena_printf(k->a, "%s#L%d", k->out->path,
+						number);
+		break;
+	}
+out:
+	buf_release(&note);
+	return rc;
 }
 
 /* A curated note takes only what may stand there; see review.h. */
@@ -338,6 +366,7 @@ static int check_review(struct work *k, struct remem_err *err)
 
 static int prepare(struct work *k, struct remem_err *err)
 {
+	struct line_row known = { 0 };
 	int rc;
 
 	memset(k->out, 0, sizeof(*k->out));
@@ -345,12 +374,10 @@ static int prepare(struct work *k, struct remem_err *err)
 	    (rc = target_open(&k->t, k->m, k->out->path, !k->w->dry_run,
 			      err)) ||
 	    (rc = target_sync(&k->row, k->a, k->m, &k->t, err)) ||
-	    (rc = is_known(k, err)))
+	    (rc = is_known(k, &known, err)))
 		return rc;
-	if (k->out->duplicate) {
-		k->out->citation = k->out->path;
-		return 0;
-	}
+	if (k->out->duplicate)
+		return cite_known(k, &known, err);
 	k->origin = origin_min(k->w->origin, origin_of_path(k->out->path));
 	if ((rc = check_review(k, err)) || k->out->review_why ||
 	    (rc = fill_bytes(k, err)))

@@ -44,7 +44,7 @@ struct append {
 };
 
 struct append_done { /* strings in the arena */
-	const char *path, *citation;
+	const char *path, *citation; /* of a duplicate: of what is there */
 	bool duplicate; /* nothing was written: it is there */
 	bool forgotten; /* nor this: it was forgotten and is not learned again */
 	int64_t review; /* nor this: it waits as this proposal; 0: it does not */

@@ -3,9 +3,9 @@
 #include "memory/snapshot.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "base/attr.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "memory/flush_prompt.h"
@@ -89,12 +89,10 @@ static void put_field(struct buf *out, const char *name, const char *value)
 void snapshot_note(struct buf *out, const struct talk *t,
 		   const struct snapshot_head *h)
 {
-	time_t at = (time_t)(h->at_ms / 1000);
-	char when[40] = "";
-	struct tm tm;
+	char when[40];
 
-	if (localtime_r(&at, &tm))
-		strftime(when, sizeof(when), "%Y-%m-%d %H:%M (%z)", &tm);
+	clock_zone_format(when, sizeof(when), "%Y-%m-%d %H:%M (%z)", h->zone,
+			  h->at_ms);
 	buf_addf(out, "# Session %s\n\n", when);
 	put_field(out, "session", t->session);
 	put_field(out, "host", t->host);

@@ -26,6 +26,7 @@ void snapshot_lines(struct buf *out, const struct talk *t);
 
 struct snapshot_head {
 	int64_t at_ms; /* of the conversation */
+	const char *zone; /* of the user, NULL or "": the system's */
 	const char *reason, *summary; /* or NULL */
 };
 

@@ -194,24 +194,26 @@ int state_line_origin(struct state *s, const char *path,
 
 int state_line_known(struct state *s, const char *path,
 		     const unsigned char words[LINE_HASH_BYTES],
-		     const char *source, bool *known, int64_t *journal,
+		     const char *source, bool *known, struct line_row *row,
 		     struct remem_err *err)
 {
 	sqlite3_stmt *st;
-	int rc = state_ask(s, "SELECT journal FROM line WHERE path = ?1 AND "
-			   "words = ?2 AND (?3 = '' OR source = '' OR "
-			   "source = ?3) ORDER BY id LIMIT 1", &st, err);
+	int rc = state_ask(s, "SELECT journal, line FROM line WHERE "
+			   "path = ?1 AND words = ?2 AND (?3 = '' OR "
+			   "source = '' OR source = ?3) ORDER BY id LIMIT 1",
+			   &st, err);
 
 	*known = false;
-	*journal = 0;
 	if (rc)
 		return rc;
 	state_text(st, 1, path);
 	bind_line(st, 2, words);
 	state_text(st, 3, source ? source : "");
 	rc = one(s, st, known, err);
-	if (*known)
-		*journal = sqlite3_column_int64(st, 0);
+	if (*known) {
+		row->journal = sqlite3_column_int64(st, 0);
+		state_hash(st, 1, row->line, LINE_HASH_BYTES);
+	}
 	sqlite3_finalize(st);
 	return rc;
 }

@@ -59,10 +59,11 @@ int state_line_origin(struct state *s, const char *path,
 		      const unsigned char line[LINE_HASH_BYTES], int *origin,
 		      struct remem_err *err);
 /* Whether a text that says this is there: from the same source, or when one of
- * both has no source. *journal: the record that wrote it, 0 for others. */
+ * both has no source. Of row->journal (the record that wrote it, 0 for others)
+ * and row->line the found values are set. */
 int state_line_known(struct state *s, const char *path,
 		     const unsigned char words[LINE_HASH_BYTES],
-		     const char *source, bool *known, int64_t *journal,
+		     const char *source, bool *known, struct line_row *row,
 		     struct remem_err *err);
 /* Hashes of lines that some row gives a worse class than that. */
 int state_line_worse(struct state *s, int origin,

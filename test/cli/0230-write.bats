@@ -15,6 +15,8 @@ setup() {
 	[ "$(cat "memory/$today.md")" = "- Ann likes tea <!-- importance: 7; trigger: Ann, tea -->" ]
 	run_split "$REMEM" remember "ann likes tea." --json
 	is 'd["duplicate"]' true
+	is 'd["citation"]' "memory/$today.md#L1"
+	is 'd["journal"]' 1
 	[ "$(wc -l <"memory/$today.md")" = 1 ]
 	echo 从标准输入来的一行 | "$REMEM" save -
 	says "$(cat "memory/$today.md")" 从标准输入来的一行
@@ -42,6 +44,26 @@ setup() {
 	"$REMEM" --set userTimezone=Pacific/Niue add west
 	grep -q east "memory/$east.md"
 	grep -q west "memory/$west.md"
+	for day in "Pacific/Kiritimati east west" "Pacific/Niue west east"; do
+		# shellcheck disable=SC2086
+		set -- $day
+		run_split "$REMEM" --set userTimezone="$1" context --set \
+			startupContext.dailyMemoryDays=1
+		says "$output" "- $2"
+		silent "$output" "- $3"
+	done
+}
+
+@test "what is there already is cited where it stands" {
+	printf -- '- one\n- 第二条：先看结论\n\ttwo more\n' >memory/topic.md
+	run_split "$REMEM" add --to memory/topic.md 第二条：先看结论 --json
+	is 'd["duplicate"], d["citation"], d["journal"]' '[true, "memory/topic.md#L2", null]'
+	"$REMEM" add --to memory/topic.md $'a third\nof two lines' >/dev/null
+	sed -i '1d' memory/topic.md
+	run_split "$REMEM" add --to memory/topic.md $'a third\nof two lines' --json
+	is 'd["duplicate"], d["citation"]' '[true, "memory/topic.md#L3"]'
+	run_split "$REMEM" add --to memory/topic.md one --json
+	is 'd["duplicate"], d["citation"]' '[false, "memory/topic.md#L5"]'
 }
 
 @test "log, trace, verify" {

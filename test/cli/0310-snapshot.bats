@@ -141,3 +141,13 @@ assert any("line one" in x for x in t), t'
 	run_split "$REMEM" snapshot -t "$talk" --json --set sessionMemory.messages=3
 	is 'd["messages"]' 3
 }
+
+@test "days and times are those of the user's zone, not of the machine's" {
+	echo 'user 帮我看一下深圳仓库的发货流程有什么问题' | make claude 2026-11-27T19:53:00
+	run_split "$REMEM" snapshot -t "$talk" --json --set userTimezone=America/New_York
+	is 'd["path"].startswith("memory/2026-11-27-")' true
+	says "$(cat "$(json 'd["path"]')")" '# Session 2026-11-27 14:53 (-0500)'
+	printf 'user ok?\nassistant yes\n' | make claude 2026-11-27T17:05:00
+	run_split "$REMEM" snapshot -t "$talk" --json --set userTimezone=America/New_York
+	is 'd["path"]' memory/2026-11-27-1205.md
+}

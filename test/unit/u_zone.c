@@ -68,6 +68,28 @@ static void test_zone__the_day_is_the_users(void **state)
 	day_is("America/Los_Angeles", 1793516400100ll, "2026-11-01");
 }
 
+static void test_zone__times_are_written_as_the_system_writes_them(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(zones) / sizeof(*zones); i++) {
+		setenv("TZ", zones[i], 1);
+		tzset();
+		for (int64_t s = 1700000000; s < 1800000000; s += 7654321) {
+			char want[40], got[40];
+			time_t t = (time_t)s;
+			struct tm tm;
+
+			localtime_r(&t, &tm);
+			strftime(want, sizeof(want), "%F %H:%M (%z)", &tm);
+			clock_zone_format(got, sizeof(got), "%F %H:%M (%z)",
+					  i % 2 ? "" : zones[i], s * 1000);
+			assert_string_equal(got, want);
+		}
+	}
+	unsetenv("TZ");
+	tzset();
+}
+
 static void test_zone__other_names_are_no_zones(void **state)
 {
 	static const char *const bad[] = { "", "Nowhere/At_All", "../passwd",
