@@ -37,3 +37,27 @@ inspect() {
 	run_split inspect --method prompts/get --prompt-name recall --prompt-args topic=x
 	says "$output" memory_search
 }
+
+# The command and its arguments as the settings of a host have them, a line each.
+server_of() {
+	case $1 in
+	codex) python3 -c 'import sys, tomllib; d = tomllib.load(open(sys.argv[1], "rb"))["mcp_servers"]["remem"]
+import json; print(d["command"]); print(json.dumps(d["args"]))' "$HOME/.codex/config.toml" ;;
+	*) python3 -c 'import json, sys
+d = json.load(open(sys.argv[1])); d = d.get("mcpServers") or d["mcp"]["servers"]; d = d["remem"]
+print(d["command"]); print(json.dumps(d["args"]))' "$HOME/$2" ;;
+	esac
+}
+
+@test "mcp: what setup wrote for each program serves the official client" {
+	for pair in claude-code:.claude.json codex:.codex/config.toml cursor:.cursor/mcp.json \
+		gemini:.gemini/settings.json openclaw:.openclaw/openclaw.json; do
+		host=${pair%%:*}
+		"$REMEM" setup "$host" --yes >/dev/null 2>&1
+		{ read -r command; read -r args; } < <(server_of "$host" "${pair#*:}")
+		REMEM_MCP_ARGS=$args run timeout 100 node "$here/mcp_client.mjs" auto "$command"
+		[ "$output" = ok ] || { echo "$host: $output" >&2; false; }
+		"$REMEM" uninstall "$host" --yes >/dev/null 2>&1
+		[ ! -e "$HOME/${pair#*:}" ]
+	done
+}

@@ -10,11 +10,13 @@ const sdk = await load('@modelcontextprotocol/client');
 const { StdioClientTransport } = await load('@modelcontextprotocol/client/stdio');
 
 const [mode, target, token] = process.argv.slice(2);
+// Arguments as a host's settings have them; ours offer every tool.
+const args = process.env.REMEM_MCP_ARGS ? JSON.parse(process.env.REMEM_MCP_ARGS) : ['mcp', '--tools', 'full'];
 const web = target.startsWith('http');
 
 function transport() {
 	if (!web)
-		return new StdioClientTransport({ command: target, args: ['mcp', '--tools', 'full'], env: process.env });
+		return new StdioClientTransport({ command: target, args, env: process.env });
 	return new sdk.StreamableHTTPClientTransport(new URL(target),
 		{ requestInit: { headers: { Authorization: 'Bearer ' + token } } });
 }
@@ -43,9 +45,10 @@ const wrong = await client.callTool({ name: 'memory_search', arguments: { qeury:
 assert.ok(wrong.isError && wrong.content[0].text.includes("'query'"));
 const status = await client.callTool({ name: 'memory_status', arguments: {} });
 assert.equal(status.structuredContent.version, 1);
-let told = 0;
-const done = await client.callTool({ name: 'memory_index', arguments: {} }, { onprogress: () => told++ });
-assert.equal(done.structuredContent.complete, true);
+if (args.includes('full')) {
+	const done = await client.callTool({ name: 'memory_index', arguments: {} }, { onprogress: () => {} });
+	assert.equal(done.structuredContent.complete, true);
+}
 
 const { resources } = await client.listResources();
 assert.equal(resources.length, 4);
