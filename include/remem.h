@@ -218,6 +218,9 @@ struct remem_search_opts {
 	 * for. A result other than 0 ends the search: REMEM_ECANCELLED. */
 	remem_progress_fn progress;
 	void *progress_ctx;
+	/* "YYYY-MM-DD": memory as it stood at the end of that day, from the
+	 * workspace's git history. REMEM_ENOTFOUND: there is none. */
+	const char *as_of;
 };
 
 struct remem_hit {
@@ -260,6 +263,7 @@ struct remem_get_opts {
 	int lines; /* how many, 0: the address or the setting (120) */
 	int max_chars; /* 0: the setting (12,000) */
 	int64_t offset; /* characters of the first line to leave out */
+	const char *as_of; /* as for a search */
 };
 
 /*

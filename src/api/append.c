@@ -159,5 +159,7 @@ PUBLIC int remem_append(struct remem *r, const char *text, size_t len,
 	if (!rc)
 		rc = append(r, &m, text, len, &o, json, err);
 	memory_close(&m);
+	if (!rc && !o.dry_run)
+		handle_commit_notes(r);
 	return rc;
 }

@@ -356,6 +356,8 @@ PUBLIC int remem_flush(struct remem *r, const struct remem_talk_opts *opts,
 	if (!rc)
 		rc = give(&k, json, err);
 	talk_call_end(&k.c);
+	if (!rc)
+		handle_commit_notes(r);
 	return rc;
 }
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/handle.h"
+#include "api/as_of.h"
 #include "api/lines.h"
 #include "api/public.h"
 #include "base/file.h"
@@ -234,6 +234,22 @@ static int give(char **out, struct get *g, struct remem_err *err)
 	return rc;
 }
 
+static int get_as_of(struct remem *r, const char *address,
+		     struct remem_get_opts *o, char **json,
+		     struct remem_err *err)
+{
+	struct remem *then;
+	int rc = as_of_open(&then, r, o->as_of, err);
+
+	if (rc)
+		return rc;
+	o->as_of = NULL;
+	o->size = sizeof(*o);
+	rc = remem_get(then, address, o, json, err);
+	remem_close(then);
+	return rc;
+}
+
 PUBLIC int remem_get(struct remem *r, const char *address,
 		     const struct remem_get_opts *opts, char **json,
 		     struct remem_err *err)
@@ -244,8 +260,11 @@ PUBLIC int remem_get(struct remem *r, const char *address,
 	int rc;
 
 	*json = NULL;
-	if (!(rc = opts_take(&o, sizeof(o), opts, err)) &&
-	    !(rc = take_range(&g, address ? address : "", &o, err)) &&
+	if ((rc = opts_take(&o, sizeof(o), opts, err)))
+		return rc;
+	if (o.as_of)
+		return get_as_of(r, address, &o, json, err);
+	if (!(rc = take_range(&g, address ? address : "", &o, err)) &&
 	    !(rc = open_file(&g, err)) && !g.not_found)
 		rc = lines_read(&g.lines, &g.text, g.fd, g.path, err);
 	if (!rc)

@@ -114,6 +114,10 @@ void ledger_learn(struct remem *r);
 /* Whether the workspace's remem.yaml with these bytes is trusted. */
 bool trust_holds(struct remem *r, const void *text, size_t len);
 
+/* Commits the notes if git.commit says so; what goes wrong is logged. After
+ * each write. */
+void handle_commit_notes(struct remem *r);
+
 /* Compact JSON text to the caller, as remem_free() takes it. */
 int json_give(char **out, struct buf *b, struct remem_err *err);
 /* Local "YYYY-MM-DDTHH:MM:SS+hh:mm" of a time, null for 0. */

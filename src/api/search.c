@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "api/as_of.h"
 #include "api/public.h"
 #include "api/results.h"
 #include "api/check.h"
@@ -381,6 +382,25 @@ static int search(struct search *s, struct remem_err *err)
 	return res->a.failed ? fail_nomem(err) : 0;
 }
 
+static int search_as_of(struct remem *r, const char *query, size_t len,
+			struct remem_search_opts *o, struct remem_results **out,
+			struct remem_err *err)
+{
+	struct remem *then;
+	int rc = as_of_open(&then, r, o->as_of, err);
+
+	if (rc)
+		return rc;
+	/* That day was today. */
+	if (!o->now)
+		o->now = o->as_of;
+	o->as_of = NULL;
+	o->size = sizeof(*o);
+	rc = remem_search(then, query, len, o, out, err);
+	remem_close(then);
+	return rc;
+}
+
 PUBLIC int remem_search(struct remem *r, const char *query, size_t query_len,
 			const struct remem_search_opts *opts,
 			struct remem_results **out, struct remem_err *err)
@@ -394,6 +414,8 @@ PUBLIC int remem_search(struct remem *r, const char *query, size_t query_len,
 	s.started_ns = clock_mono_ns();
 	if ((rc = opts_take(&o, sizeof(o), opts, err)))
 		return rc;
+	if (o.as_of)
+		return search_as_of(r, s.query, s.len, &o, out, err);
 	s.res = mem_zalloc(sizeof(*s.res));
 	if (!s.res)
 		return fail_nomem(err);

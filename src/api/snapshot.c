@@ -294,5 +294,7 @@ PUBLIC int remem_snapshot(struct remem *r, const struct remem_talk_opts *opts,
 	buf_release(&k.summary);
 	buf_release(&k.note);
 	talk_call_end(&k.c);
+	if (!rc)
+		handle_commit_notes(r);
 	return rc;
 }

@@ -48,5 +48,7 @@ PUBLIC int remem_undo(struct remem *r, int64_t id, int dry_run, char **json,
 		rc = give(json, &u, err);
 	memory_close(&m);
 	arena_release(&a);
+	if (!rc && !dry_run)
+		handle_commit_notes(r);
 	return rc;
 }

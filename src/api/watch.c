@@ -76,6 +76,7 @@ static int tell_synced(struct remem_watch *w, const struct index_watch_step *s,
 	struct buf b = BUF_INIT(0);
 	struct json j;
 
+	handle_commit_notes(w->r);
 	begin(&j, &b, "synced");
 	json_kstr(&j, "reason", s->reason);
 	json_kint(&j, "files", r->files);

@@ -53,6 +53,7 @@ static int take_filters(struct cli *c, struct remem_search_opts *o)
 {
 	const char *last = cli_value(c, "last");
 
+	o->as_of = cli_value(c, "as-of");
 	o->source = cli_value(c, "source");
 	o->path = cli_value(c, "path");
 	o->after = cli_value(c, "after");

@@ -34,6 +34,7 @@ int verb_get(struct cli *c)
 	    !cli_int(c, "offset", 0, INT32_MAX, &offset))
 		return EXIT_USAGE;
 	o.offset = offset;
+	o.as_of = cli_value(c, "as-of");
 	if ((rc = cli_open(c, &r)))
 		return rc;
 	rc = remem_get(r, c->args[0], &o, &json, &err);
