@@ -75,7 +75,8 @@ static const char *learned_key(struct remem *r)
 {
 	const struct settings *s = &r->settings;
 
-	return arena_printf(&r->a, "learnedItems %s %s",
+	return arena_printf(&r->a, "learnedItems %s %s %s",
+			    settings_str(s, "memorySearch.provider"),
 			    settings_str(s, "memorySearch.remote.baseUrl"),
 			    settings_str(s, "memorySearch.model"));
 }

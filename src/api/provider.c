@@ -19,6 +19,15 @@ static const char *input_type(const struct settings *s, const char *name)
 	return own ? own : or_null(settings_str(s, "memorySearch.inputType"));
 }
 
+/* The key that other programs find in the environment, where that is allowed. */
+static const char *env_key(struct remem *r, const char *provider)
+{
+	const char *name = embed_provider_key_env(provider);
+
+	return name && settings_bool(&r->settings, "memorySearch.allowEnvKeys") ?
+		       env_get(&r->env, name) : NULL;
+}
+
 static int fill_remote(struct embed_config *c, struct remem *r,
 		       struct remem_err *err)
 {
@@ -35,6 +44,8 @@ static int fill_remote(struct embed_config *c, struct remem *r,
 	if ((rc = secret_resolve(&c->api_key, s, "memorySearch.remote.apiKey",
 				 err)))
 		return rc;
+	if (!c->api_key)
+		c->api_key = env_key(r, c->provider);
 	return secret_headers(&c->headers, s, "memorySearch.remote.headers",
 			      err);
 }
@@ -56,22 +67,39 @@ static void fill_limits(struct embed_config *c, const struct settings *s)
 	c->threads = (int)settings_int(s, "memorySearch.embedding.threads");
 }
 
-/* auto and builtin have nothing remote to resolve. */
-static bool is_local(const char *provider)
+/*
+ * auto is the builtin model. Who has switched that off has the first service
+ * that there is a key for: one that was given to remem is OpenAI's, unless a
+ * provider is named.
+ */
+static const char *choose(struct remem *r)
 {
-	return !strcmp(provider, "auto") || !strcmp(provider, "builtin") ||
-	       !strcmp(provider, "none") || !strcmp(provider, "local");
+	const struct settings *s = &r->settings;
+	const char *name = settings_str(s, "memorySearch.provider");
+
+	if (strcmp(name, "auto") ||
+	    settings_bool(s, "memorySearch.builtin.enabled"))
+		return name;
+	for (int i = 0; (name = embed_provider_at(i)); i++)
+		if (embed_provider_is_auto(name) &&
+		    (settings_is_set(s, "memorySearch.remote.apiKey") ||
+		     env_key(r, name)))
+			return name;
+	return "auto";
+}
+
+static bool is_builtin(const char *provider)
+{
+	return !strcmp(provider, "auto") || !strcmp(provider, "builtin");
 }
 
 int embed_config_from(struct embed_config *c, struct remem *r,
 		      const char *provider, struct remem_err *err)
 {
 	const struct settings *s = &r->settings;
-	int rc;
 
 	memset(c, 0, sizeof(*c));
-	c->provider = provider ? provider :
-				 settings_str(s, "memorySearch.provider");
+	c->provider = provider ? provider : choose(r);
 	c->model = or_null(settings_str(s, "memorySearch.model"));
 	c->dims = (int)settings_int(s, "memorySearch.outputDimensionality");
 	if (settings_is_set(s, "memorySearch.embedding.queryPrefix"))
@@ -83,10 +111,10 @@ int embed_config_from(struct embed_config *c, struct remem *r,
 	c->builtin_enabled = settings_bool(s, "memorySearch.builtin.enabled");
 	c->fail_closed = settings_bool(s, "memorySearch.failClosed");
 	fill_limits(c, s);
-	if (is_local(c->provider) && strcmp(c->provider, "none") &&
-	    c->builtin_enabled && (rc = model_find(&c->model_path, r, err)))
-		return rc;
-	return is_local(c->provider) ? 0 : fill_remote(c, r, err);
+	if (embed_provider_is_remote(c->provider))
+		return fill_remote(c, r, err);
+	return is_builtin(c->provider) && c->builtin_enabled ?
+		       model_find(&c->model_path, r, err) : 0;
 }
 
 bool handle_text_only(const struct remem *r)

@@ -216,9 +216,12 @@ static int set_headers(struct http *h, struct transfer *t)
 	const char *const *line = t->req->headers;
 	/* No "100 Continue": it costs a round trip, or a second. */
 	const char *const expect[] = { "Expect:", NULL };
+	const char *const more[] = { t->req->more[0], t->req->more[1],
+				     t->req->more[2], t->req->more[3], NULL };
+	const char *const *const lists[] = { line, more, expect };
 
-	for (int pass = 0; pass < 2; pass++, line = expect) {
-		for (; line && *line; line++) {
+	for (size_t pass = 0; pass < ARRAY_LEN(lists); pass++) {
+		for (line = lists[pass]; line && *line; line++) {
 			struct curl_slist *list;
 
 			if (strpbrk(*line, "\r\n"))

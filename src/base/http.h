@@ -19,6 +19,7 @@ struct http_request {
 	const char *method; /* NULL: POST with a body, GET without */
 	const char *url;
 	const char *const *headers; /* "Name: value" lines, NULL-terminated */
+	const char *more[4]; /* headers of this request alone, NULL: no more */
 	const char *body;
 	size_t body_len;
 	int connect_timeout_ms; /* 0: 10 s */

@@ -34,20 +34,52 @@ static const struct embed_provider *const providers[] = {
 #undef PROVIDER
 };
 
+/* The i-th of both tables, NULL behind the last. */
+static const struct embed_provider *row(size_t i)
+{
+	return i < ARRAY_LEN(providers) ? providers[i] :
+					  embed_presets[i - ARRAY_LEN(providers)];
+}
+
 const struct embed_provider *embed_provider_find(const char *name)
 {
-	size_t i;
+	const struct embed_provider *p;
 
-	for (i = 0; i < ARRAY_LEN(providers); i++)
-		if (!strcmp(providers[i]->name, name))
-			return providers[i];
+	for (size_t i = 0; (p = row(i)); i++)
+		if (!strcmp(p->name, name))
+			return p;
 	return NULL;
 }
 
 const char *embed_provider_at(int i)
 {
-	return i >= 0 && (size_t)i < ARRAY_LEN(providers) ?
-		       providers[i]->name : NULL;
+	const struct embed_provider *p = NULL;
+
+	/* Behind the last there is nothing to count on from. */
+	for (int k = 0; k <= i && (p = row((size_t)k)); k++)
+		;
+	return p ? p->name : NULL;
+}
+
+bool embed_provider_is_remote(const char *name)
+{
+	const struct embed_provider *p = embed_provider_find(name);
+
+	return p && p->remote;
+}
+
+bool embed_provider_is_auto(const char *name)
+{
+	const struct embed_provider *p = embed_provider_find(name);
+
+	return p && p->in_auto;
+}
+
+const char *embed_provider_key_env(const char *name)
+{
+	const struct embed_provider *p = embed_provider_find(name);
+
+	return p ? p->key_env : NULL;
 }
 
 /* ---- opening ---------------------------------------------------------- */
@@ -96,7 +128,8 @@ static size_t either(int set, int own)
 static void fill_limits(struct embedder *e)
 {
 	const struct embed_config *c = &e->c;
-	size_t items = either(c->max_batch_items, e->p->max_items);
+	size_t items = either(c->max_batch_items, e->info.max_items > 0 ?
+				      e->info.max_items : e->p->max_items);
 
 	if (c->learned_items > 0 && (size_t)c->learned_items < items)
 		items = (size_t)c->learned_items;
@@ -168,13 +201,15 @@ int embedder_open(struct embedder **out, const struct embed_config *c,
 		fail(err, REMEM_EINVAL, "no embedding provider '%s'",
 		     choose(c));
 		fail_action(err, "set memorySearch.provider to auto, builtin, "
-			    "openai-compatible or none");
+			    "none, openai, gemini, voyage, mistral, ollama, "
+			    "openai-compatible or one of its presets");
 		return REMEM_EINVAL;
 	}
 	e = mem_zalloc(sizeof(*e));
 	if (!e)
 		return fail_nomem(err);
 	e->c = *c;
+	e->c.provider = p->name;
 	e->p = p;
 	if (list_secrets(e) || open_provider(e) || name_fingerprint(e)) {
 		embedder_free(e);

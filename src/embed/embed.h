@@ -67,6 +67,7 @@ struct embed_info {
 	const char *document_prefix; /* "" if none: part of the cache key */
 	const char *query_prefix;
 	int max_input_tokens;
+	int max_items; /* of a request to this model, 0: the provider's */
 	/* Most texts in a request that the provider takes, learned from a
 	 * refusal; 0: none was refused. Worth remembering for the next run. */
 	int learned_items;
@@ -139,7 +140,13 @@ double embedder_price(struct embedder *e);
 /* A short real request: 0 when the provider answers well. */
 int embedder_probe(struct embedder *e, int64_t *took_ms, struct remem_err *err);
 
-/* Rows of providers.def by index, NULL behind the last. */
+/* Rows of providers.def and presets.def by index, NULL behind the last. */
 const char *embed_provider_at(int i);
+/* Whether texts leave the machine; false for a name that is not known. */
+bool embed_provider_is_remote(const char *name);
+/* Whether auto may turn to it where the builtin model is switched off. */
+bool embed_provider_is_auto(const char *name);
+/* The variable that holds its key by custom; NULL: it has none. */
+const char *embed_provider_key_env(const char *name);
 
 #endif

@@ -31,6 +31,8 @@ struct embed_reply {
 struct embed_provider {
 	const char *name;
 	bool remote; /* text leaves the machine; needs libcurl */
+	bool in_auto; /* auto may choose it where builtin is switched off */
+	const char *key_env; /* variable of its key, for allowEnvKeys; NULL */
 	int max_items, max_tokens; /* of a request; 0: no bound known */
 	int max_input_tokens; /* of one text */
 
@@ -64,6 +66,9 @@ struct embed_provider {
 	bool (*simplify)(void *self);
 };
 
+/* Rows of providers.def and presets.def. */
 const struct embed_provider *embed_provider_find(const char *name);
+/* Rows of presets.def, NULL behind the last. */
+extern const struct embed_provider *const embed_presets[];
 
 #endif

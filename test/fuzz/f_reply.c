@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "embed/check.h"
-#include "embed/openai_reply.h"
+#include "embed/reply.h"
 #include "base/trouble.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);

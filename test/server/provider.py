@@ -29,6 +29,9 @@ does stands in it, so one server plays many providers:
   times=N         fail, quota, bad, hang: so often in this address, then not
   after=N         ... and only after N good answers
   tag=X           another address with counters of its own
+  dialect=NAME    speaks as that row of dialects.py, and refuses whatever is not
+                  its own; the address ends behind the options, without /v1
+  model=NAME      which of its rows; says=WHAT: answers that error of its table
 
 The log has a line of JSON a request: path, items, tokens, kind (input_type),
 auth (whether a key came), status. No text is logged. Vectors follow from the
@@ -45,6 +48,8 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
+
+import dialects
 
 LOCK = threading.Lock()
 COUNTS = {}
@@ -220,8 +225,34 @@ class Handler(BaseHTTPRequestHandler):
             COUNTS.setdefault(o.key, {"good": 0, "bad": 0})["good"] += 1
         self.reply(200, body)
 
+    def speak(self, o, request):
+        """Answers as a row of dialects.py does."""
+        d = dialects.find(o["dialect"], o.get("model", "-"))
+        row = {"path": o.key, "status": 200, "items": 0}
+        try:
+            rest = self.path[len(o.key) + 1:]
+            texts, row["kind"], dims = dialects.check(d, rest, self.headers, request)
+            row.update(items=len(texts), dims=dims)
+            check(o, {}, texts)
+            if "says" in o:
+                row["status"], body = dialects.ERRORS[d["form"]].get(o["says"], dialects.ERRORS["openai"][o["says"]])
+            else:
+                vectors = [vector(t, dims or 64) for t in texts]
+                body = dialects.answer(d, request, vectors, sum(len(t) for t in texts))
+        except dialects.Wrong as w:
+            row["status"], row["wrong"] = w.args
+            body = {"error": {"message": w.args[1]}}
+        except Refusal as r:
+            row["status"], body = r.status, json.loads(r.body or "{}")
+        with LOCK, open(self.log_file, "a", encoding="utf-8") as f:
+            f.write(json.dumps(row) + "\n")
+        self.reply(row["status"], json.dumps(body))
+
     def do_POST(self):
         o = Options(self.path)
+        if "dialect" in o:
+            self.speak(o, json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0)))))
+            return
         request = json.loads(self.rfile.read(int(self.headers.get("Content-Length", 0))))
         texts = request.get("input", [])
         texts = [texts] if isinstance(texts, str) else texts

@@ -12,7 +12,7 @@
 
 #include "base/alloc.h"
 #include "embed/limits.h"
-#include "embed/openai_reply.h"
+#include "embed/reply.h"
 #include "base/trouble.h"
 
 /* ---- replies ---------------------------------------------------------- */

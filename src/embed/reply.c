@@ -1,8 +1,8 @@
 /*
- * The reply of /v1/embeddings. It comes from the network: every count, index
- * and length is checked, and nothing is kept of a reply that is wrong.
+ * Replies come from the network: every count, index and length is checked, and
+ * nothing is kept of a reply that is wrong.
  */
-#include "embed/openai_reply.h"
+#include "embed/reply.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -173,14 +173,14 @@ static bool read_vector(float *out, yyjson_val *v, int dims)
 	return true;
 }
 
-/* Puts each item of data where its index says; all without one: in order. */
-static int order_items(yyjson_val **at, yyjson_val *data, size_t count,
+/* Puts each item of the list where its index says; all without one: in order. */
+static int order_items(yyjson_val **at, yyjson_val *list, size_t count,
 		       struct remem_err *err)
 {
 	size_t i, n, without = 0;
 	yyjson_val *v;
 
-	yyjson_arr_foreach(data, i, n, v) {
+	yyjson_arr_foreach(list, i, n, v) {
 		yyjson_val *index = yyjson_obj_get(v, "index");
 		int64_t k = index ? json_int(v, "index", -1) : (int64_t)i;
 
@@ -204,8 +204,7 @@ static int find_dims(int *dims, yyjson_val *const *at, size_t n,
 {
 	*dims = 0;
 	for (size_t i = 0; i < n; i++) {
-		yyjson_val *v = yyjson_obj_get(at[i], "embedding");
-		int d = v ? dims_of(v) : -1;
+		int d = at[i] ? dims_of(at[i]) : -1;
 
 		if (d < 0)
 			return fail(err, REMEM_EREMOTE, "the provider answered "
@@ -221,48 +220,88 @@ static int find_dims(int *dims, yyjson_val *const *at, size_t n,
 				"without any vector");
 }
 
-static int read_all(struct embed_reply *out, yyjson_val **at, yyjson_val *data,
-		    size_t n, struct remem_err *err)
+static int read_all(struct embed_reply *out, yyjson_val **at, size_t n,
+		    struct remem_err *err)
 {
 	int rc;
 
-	if ((rc = order_items(at, data, n, err)) ||
-	    (rc = find_dims(&out->dims, at, n, err)))
+	if ((rc = find_dims(&out->dims, at, n, err)))
 		return rc;
 	out->vecs = mem_array(n, (size_t)out->dims * sizeof(float));
 	if (!out->vecs)
 		return fail_nomem(err);
 	for (size_t i = 0; i < n; i++)
-		if (!read_vector(out->vecs + i * (size_t)out->dims,
-				 yyjson_obj_get(at[i], "embedding"), out->dims))
+		if (!read_vector(out->vecs + i * (size_t)out->dims, at[i],
+				 out->dims))
 			return fail(err, REMEM_EREMOTE, "the provider answered "
 				    "a vector that cannot be read");
 	return 0;
 }
 
-static int read_root(struct embed_reply *out, yyjson_val *root, size_t n,
-		     struct remem_err *err)
+/* The items in the order of the texts. */
+static int find_items(yyjson_val **at, const struct reply_shape *shape,
+		      yyjson_val *root, size_t n, struct remem_err *err)
 {
-	yyjson_val *data = yyjson_obj_get(root, "data"), **at;
+	yyjson_val *list = shape->list ? yyjson_obj_get(root, shape->list) :
+					 NULL;
+	yyjson_val *one = shape->one && n == 1 ?
+		yyjson_obj_get(root, shape->one) : NULL;
+
+	if (one) {
+		at[0] = one;
+		return 0;
+	}
+	if (shape->inner && yyjson_is_obj(list))
+		list = yyjson_obj_get(list, shape->inner);
+	if (!yyjson_is_arr(list))
+		return fail(err, REMEM_EREMOTE, "the provider's reply has no "
+			    "list of vectors ('%s')",
+			    shape->list ? shape->list : shape->one);
+	if (yyjson_arr_size(list) != n)
+		return fail(err, REMEM_EREMOTE, "the provider answered %zu "
+			    "vectors for %zu texts", yyjson_arr_size(list), n);
+	return order_items(at, list, n, err);
+}
+
+/* Vendors count in one of these places, or not at all. */
+static int64_t tokens_of(yyjson_val *root)
+{
 	yyjson_val *usage = yyjson_obj_get(root, "usage");
+	yyjson_val *google = yyjson_obj_get(root, "usageMetadata");
+	const int64_t counts[] = {
+		json_int(usage, "total_tokens", 0),
+		json_int(usage, "prompt_tokens", 0),
+		json_int(google, "totalTokenCount", 0),
+		json_int(google, "promptTokenCount", 0),
+		json_int(root, "prompt_eval_count", 0),
+		json_int(root, "inputTextTokenCount", 0),
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+		if (counts[i] > 0)
+			return counts[i];
+	return 0;
+}
+
+static int read_root(struct embed_reply *out, const struct reply_shape *shape,
+		     yyjson_val *root, size_t n, struct remem_err *err)
+{
+	yyjson_val **at;
 	int rc;
 
 	if (yyjson_is_null(root))
 		return fail(err, REMEM_EREMOTE,
 			    "the provider answered null instead of vectors");
-	if (!yyjson_is_arr(data))
-		return fail(err, REMEM_EREMOTE, "the provider's reply has no "
-			    "list of vectors ('data')");
-	if (yyjson_arr_size(data) != n)
-		return fail(err, REMEM_EREMOTE, "the provider answered %zu "
-			    "vectors for %zu texts", yyjson_arr_size(data), n);
 	at = mem_zarray(n, sizeof(yyjson_val *));
 	if (!at)
 		return fail_nomem(err);
-	rc = read_all(out, at, data, n, err);
+	rc = find_items(at, shape, root, n, err);
+	for (size_t i = 0; !rc && shape->vector && i < n; i++)
+		at[i] = yyjson_obj_get(at[i], shape->vector);
+	if (!rc)
+		rc = read_all(out, at, n, err);
 	mem_free(at);
-	out->tokens = json_int(usage, "total_tokens",
-			       json_int(usage, "prompt_tokens", 0));
+	out->tokens = tokens_of(root);
 	return rc;
 }
 
@@ -275,8 +314,8 @@ static bool is_page(const char *body, size_t len)
 	return i < len && body[i] == '<';
 }
 
-int openai_reply(struct embed_reply *out, size_t n, const char *body,
-		 size_t len, struct remem_err *err)
+int reply_read(struct embed_reply *out, const struct reply_shape *shape,
+	       size_t n, const char *body, size_t len, struct remem_err *err)
 {
 	struct remem_err why = { 0 };
 	yyjson_doc *doc = NULL;
@@ -293,11 +332,20 @@ int openai_reply(struct embed_reply *out, size_t n, const char *body,
 			    is_page(body, len) ?
 				    "with a web page instead of vectors" :
 				    "with something that is not JSON");
-	rc = read_root(out, yyjson_doc_get_root(doc), n, err);
+	rc = read_root(out, shape, yyjson_doc_get_root(doc), n, err);
 	yyjson_doc_free(doc);
 	if (rc) {
 		mem_free(out->vecs);
 		memset(out, 0, sizeof(*out));
 	}
 	return rc;
+}
+
+int openai_reply(struct embed_reply *out, size_t n, const char *body,
+		 size_t len, struct remem_err *err)
+{
+	static const struct reply_shape shape = { .list = "data",
+						  .vector = "embedding" };
+
+	return reply_read(out, &shape, n, body, len, err);
 }

@@ -1,0 +1,185 @@
+load common
+
+# Every provider against a server that speaks its dialect and refuses anything
+# else; one table, test/server/dialects.py, has both sides.
+setup() {
+	local root=$REMEM_SOURCE_ROOT
+	dialects="$root/test/server/dialects.py"
+	begin
+	log="$BATS_TEST_TMPDIR/log"
+	: >"$log"
+	python3 "$root/test/server/provider.py" --log "$log" \
+		--port-file "$BATS_TEST_TMPDIR/port" >/dev/null 2>&1 3>&- &
+	server=$!
+	until [ -s "$BATS_TEST_TMPDIR/port" ]; do
+		kill -0 $server
+		read -rt .05 <> <(:) || true
+	done
+	port=$(cat "$BATS_TEST_TMPDIR/port")
+}
+
+teardown() {
+	kill "$server" 2>/dev/null || true
+}
+
+# speak PROVIDER MODEL [OPTIONS [MORE]]: settings for a row of the table.
+speak() {
+	local options="dialect=$1"
+	[ "$2" = - ] || options="$options,model=$2"
+	cat >"$config" <<-END
+	memorySearch:
+	  provider: $1
+	  remote: {baseUrl: "http://127.0.0.1:$port/$options${3:+,$3}", apiKey: ${key:-sk-test-000000}}
+	  $([ "$2" = - ] || echo "model: $2")
+	  ${4:-}
+	END
+}
+
+many() { # N: so many notes of one passage
+	local i
+	for i in $(seq "$1"); do
+		printf '# %s\n\nThe %s-th thing is number%s and 编号%s号事情\n' \
+			"$i" "$i" "$i" "$i" >"$ws/memory/note-$i.md"
+	done
+}
+
+log_is() { # EXPRESSION over rows (its list of requests)
+	python3 -c '
+import json, sys
+rows = [json.loads(l) for l in open(sys.argv[1])]
+sys.exit(0 if eval(sys.argv[2]) else "%s: %s" % (sys.argv[2], rows[:4]))
+' "$log" "$1"
+}
+
+@test "every provider speaks its dialect: notes, questions, kinds, dimensions" {
+	many 20
+	while read -r name model query document dims _; do
+		: >"$log"
+		echo "# $name $model" >&2
+		if [ "$dims" = - ]; then
+			speak "$name" "$model"
+		else
+			speak "$name" "$model" '' 'outputDimensionality: 32'
+		fi
+		run_split "$REMEM" index --json
+		[ "$status" = 0 ]
+		is 'd["vectors"]["pending"]' 0
+		is 'd["vectors"]["done"]' 24
+		log_is 'all(r["status"] == 200 for r in rows)'
+		log_is "all(r['kind'] == '$document' for r in rows)"
+		[ "$dims" = - ] || log_is 'all(r["dims"] == 32 for r in rows)'
+		: >"$log"
+		run_split "$REMEM" search --json 'number7 编号7号'
+		is 'd["mode"]' hybrid
+		is 'd["provider"]' "$name"
+		is 'd["degraded"]' null
+		is 'd["results"][0]["path"]' memory/note-7.md
+		log_is 'len(rows) == 1'
+		log_is "rows[0]['kind'] == '$query'"
+	done < <(python3 "$dialects")
+}
+
+@test "an error in the provider's words is told with its reason, never the key" {
+	while read -r name model _ _ _ needs_key; do
+		for what in model:404 key:40 quota:; do
+			[ "$needs_key" = key ] || [ "$what" = model:404 ] || continue
+			: >"$log"
+			speak "$name" "$model" "says=${what%%:*}"
+			run_split "$REMEM" index --json
+			[ "$status" = 3 ]
+			is 'd["vectors"]["done"]' 0
+			is 'd["vectors"]["refused"]' 0
+			says "$(json 'd["degraded"]')" "HTTP ${what#*:}"
+			silent "$output$errors" sk-test-000000
+			log_is 'len(rows) <= 3'
+			run_split "$REMEM" search --json Berlin
+			is 'd["results"][0]["path"]' memory/2026-03-01.md
+			silent "$output$errors" sk-test-000000
+		done
+	done < <(python3 "$dialects" forms)
+}
+
+@test "a text that is refused costs itself alone, with every provider" {
+	many 6
+	echo '- 毒药 is what this one is about' >"$ws/memory/bad.md"
+	while read -r name model _; do
+		speak "$name" "$model" 'poison=毒,lang=zh'
+		run_split "$REMEM" index --json
+		is 'd["vectors"]["pending"]' 0
+		is 'd["vectors"]["refused"]' 1
+	done < <(python3 "$dialects" forms)
+}
+
+@test "keys of AWS sign each request, the secret stays here" {
+	key='AKIDEXAMPLE:wJalrXUtnFEMI/K7MDENG'
+	many 3
+	speak bedrock -
+	run_split "$REMEM" index --json
+	[ "$status" = 0 ]
+	is 'd["vectors"]["pending"]' 0
+	log_is 'all(r["status"] == 200 for r in rows)'
+}
+
+@test "a service without its key is not asked, and the remedy is said" {
+	for name in openai gemini voyage mistral bedrock dashscope azure; do
+		cat >"$config" <<-END
+		memorySearch:
+		  provider: $name
+		  remote: {baseUrl: "http://nowhere.invalid/v1"}
+		END
+		run_split "$REMEM" search --json Berlin
+		[ "$status" = 0 ]
+		is 'len(d["results"])' 1
+		says "$(json 'd["degraded"]["detail"]')" "$name needs a key"
+	done
+}
+
+@test "a key of the environment counts where that is allowed, and nowhere else" {
+	export OPENAI_API_KEY=sk-test-000000
+	cat >"$config" <<-END
+	memorySearch:
+	  provider: openai
+	  allowEnvKeys: false
+	  remote: {baseUrl: "http://127.0.0.1:$port/dialect=openai"}
+	END
+	run_split "$REMEM" index --json
+	[ "$status" = 3 ]
+	log_is 'all(r["status"] == 401 for r in rows)'
+	sed -i 's/allowEnvKeys: false/allowEnvKeys: true/' "$config"
+	run_split "$REMEM" index --json
+	[ "$status" = 0 ]
+	silent "$output$errors$(grep -ra sk-test "$HOME" || true)" sk-test-000000
+}
+
+@test "auto turns to a service only where the builtin model is switched off" {
+	export VOYAGE_API_KEY=sk-test-000000
+	cat >"$config" <<-END
+	memorySearch:
+	  provider: auto
+	  allowEnvKeys: true
+	  builtin: {enabled: true, modelPath: /nonexistent.gguf}
+	  remote: {baseUrl: "http://127.0.0.1:$port/dialect=voyage"}
+	END
+	run_split "$REMEM" search --json Berlin
+	is 'd["mode"]' text
+	[ ! -s "$log" ]
+	sed -i 's/enabled: true/enabled: false/' "$config"
+	"$REMEM" index
+	run_split "$REMEM" search --json Berlin
+	is 'd["provider"]' voyage
+	is 'd["mode"]' hybrid
+	unset VOYAGE_API_KEY
+	: >"$log"
+	run_split "$REMEM" search --json Berlin
+	[ "$status" = 0 ]
+	is 'd["results"][0]["path"]' memory/2026-03-01.md
+	[ ! -s "$log" ]
+}
+
+@test "github-copilot is refused with the reason" {
+	echo 'memorySearch: {provider: github-copilot}' >"$config"
+	run_split "$REMEM" search --json Berlin
+	[ "$status" = 0 ]
+	is 'len(d["results"])' 1
+	says "$(json 'd["degraded"]["detail"]')" 'not in this version'
+}
