@@ -9,6 +9,7 @@
 #include "memory/origin.h"
 #include "memory/talk_clean.h"
 #include "source/secret.h"
+#include "text/suspect.h"
 #include "source/transcript.h"
 #include "text/token.h"
 
@@ -68,6 +69,16 @@ static struct talk_line *new_line(struct reader *r)
 	return t->lines ? &t->lines[t->n++] : NULL;
 }
 
+/* What cleaning takes away may be what told an order from a fact, so a message
+ * is judged as it came: what is taken from it is not given unasked. */
+static enum remem_origin judged_origin(const struct transcript_message *m,
+				       size_t len)
+{
+	return text_suspect(m->text, len) ?
+		       origin_min(origin_of_message(m), REMEM_ORIGIN_UNTRUSTED) :
+		       origin_of_message(m);
+}
+
 static void take(struct reader *r, const struct transcript_message *m)
 {
 	bool user = m->role == TRANSCRIPT_USER;
@@ -97,7 +108,7 @@ static void take(struct reader *r, const struct transcript_message *m)
 	text = arena_strndup(r->a, buf_str(&r->masked), r->masked.len);
 	l = new_line(r);
 	if (l && text)
-		*l = (struct talk_line){ user, origin_of_message(m), m->line,
+		*l = (struct talk_line){ user, judged_origin(m, len), m->line,
 					 m->time_ms, text, r->masked.len };
 }
 
