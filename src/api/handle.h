@@ -69,10 +69,14 @@ int embed_config_from(struct embed_config *c, struct remem *r,
 		      const char *provider, struct remem_err *err);
 /* Path of the builtin model's file; REMEM_ENOTFOUND with where was looked. */
 int model_find(const char **out, struct remem *r, struct remem_err *err);
+/* The local model that is set; NULL if none is. It need not be there. */
+int model_local(const char **out, struct remem *r, struct remem_err *err);
 #define MODEL_FILE "multilingual-e5-small-q4_0.gguf"
 
 /* The folders where models are looked for, best first, NULL-terminated. */
 const char *const *model_folders(struct arena *a, struct remem *r);
+/* The same for llama.cpp's libraries. */
+const char *const *runtime_folders(struct arena *a, struct remem *r);
 
 /*
  * Opens the published index for reading, or another one if it has changed.

@@ -1,7 +1,9 @@
 /*
- * Where the builtin model is: the setting, then the models folders of the XDG
+ * Where models are. The builtin one: the setting, then the models folders of the XDG
  * standard, then beside the program (a build tree has share/ beside it, an
- * installed one in ../share), then beside this library.
+ * installed one in ../share), then beside this library. A local one
+ * is a path, or a name in these folders, of which the setting's is the first.
+ * llama.cpp's libraries have folders of their own beside those.
  */
 #define _GNU_SOURCE
 #include "api/handle.h"
@@ -12,6 +14,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "embed/runtime.h"
 
 #define FOLDERS_MAX 40
 
@@ -74,7 +77,11 @@ const char *const *model_folders(struct arena *a, struct remem *r)
 	const char *home = env_dir(&r->env, a, "XDG_DATA_HOME",
 				   "/.local/share");
 	const char *dirs = env_get(&r->env, "XDG_DATA_DIRS");
+	const char *own = settings_str(&r->settings,
+				       "memorySearch.local.modelCacheDir");
 
+	if (own[0])
+		add(&f, path_expand(a, own, r->env.home), "");
 	add(&f, home, "/models");
 	add_list(&f, dirs ? dirs : "/usr/local/share:/usr/share");
 	add_around(&f, r->program);
@@ -123,4 +130,61 @@ int model_find(const char **out, struct remem *r, struct remem_err *err)
 		}
 	}
 	return r->a.failed ? fail_nomem(err) : not_found(folders, err);
+}
+
+const char *const *runtime_folders(struct arena *a, struct remem *r)
+{
+	struct folders f = { a, ARENA_ARRAY(a, const char *, FOLDERS_MAX), 0 };
+	const char *own = settings_str(&r->settings,
+				       "memorySearch.local.runtimeDir");
+	const char *home = env_dir(&r->env, a, "XDG_DATA_HOME",
+				   "/.local/share");
+	const char *dir = r->program ? path_dir(a, r->program) : NULL;
+	const char *base;
+
+	if (own[0]) {
+		add(&f, path_expand(a, own, r->env.home), "");
+		return f.at;
+	}
+	base = home ? arena_printf(a, "%s/runtime", home) : NULL;
+	for (int i = 0; runtime_at(i); i++)
+		if (base && runtime_at(i) == runtime_here())
+			add(&f, arena_printf(a, "%s/llama-%s", base,
+					     runtime_at(i)->release), "");
+	add(&f, dir, "/llama/lib"); /* of a build tree */
+	add(&f, dir, "/../lib/remem/llama");
+	/* Of the system: used if its release is known. */
+	add(&f, "/usr/local/lib", "");
+	add(&f, "/usr/lib", "");
+	return f.at;
+}
+
+/* The path as it is, or the file of that name in a models folder. */
+static const char *find_local(struct remem *r, const char *set)
+{
+	const char *path = path_expand(&r->a, set, r->env.home);
+	const char *const *folders = model_folders(&r->a, r);
+
+	if (!path || strchr(set, '/') || file_exists(path))
+		return path;
+	for (size_t i = 0; folders && folders[i]; i++) {
+		char *here = path_join(&r->a, folders[i], set);
+		char *file = here ? arena_printf(&r->a, "%s.gguf", here) :
+				    NULL;
+
+		if (here && file_exists(here))
+			return here;
+		if (file && file_exists(file))
+			return file;
+	}
+	return path;
+}
+
+int model_local(const char **out, struct remem *r, struct remem_err *err)
+{
+	const char *set = settings_str(&r->settings,
+				       "memorySearch.local.modelPath");
+
+	*out = set[0] ? find_local(r, set) : NULL;
+	return r->a.failed ? fail_nomem(err) : 0;
 }

@@ -68,7 +68,8 @@ static void fill_limits(struct embed_config *c, const struct settings *s)
 }
 
 /*
- * auto is the builtin model. Who has switched that off has the first service
+ * auto is the local model that is set, else the builtin one. Who has switched
+ * that off has the first service
  * that there is a key for: one that was given to remem is OpenAI's, unless a
  * provider is named.
  */
@@ -78,6 +79,7 @@ static const char *choose(struct remem *r)
 	const char *name = settings_str(s, "memorySearch.provider");
 
 	if (strcmp(name, "auto") ||
+	    settings_str(s, "memorySearch.local.modelPath")[0] ||
 	    settings_bool(s, "memorySearch.builtin.enabled"))
 		return name;
 	for (int i = 0; (name = embed_provider_at(i)); i++)
@@ -88,9 +90,22 @@ static const char *choose(struct remem *r)
 	return "auto";
 }
 
-static bool is_builtin(const char *provider)
+/* An explicit local model goes before the builtin one. */
+static int fill_local(struct embed_config *c, struct remem *r,
+		      struct remem_err *err)
 {
-	return !strcmp(provider, "auto") || !strcmp(provider, "builtin");
+	bool automatic = !strcmp(c->provider, "auto");
+	int rc = 0;
+
+	if (automatic || !strcmp(c->provider, "local")) {
+		rc = model_local(&c->local_path, r, err);
+		c->worker = r->program;
+		c->runtimes = runtime_folders(&r->a, r);
+	}
+	if (rc || !c->builtin_enabled || (automatic && c->local_path) ||
+	    (!automatic && strcmp(c->provider, "builtin") != 0))
+		return rc;
+	return model_find(&c->model_path, r, err);
 }
 
 int embed_config_from(struct embed_config *c, struct remem *r,
@@ -111,10 +126,8 @@ int embed_config_from(struct embed_config *c, struct remem *r,
 	c->builtin_enabled = settings_bool(s, "memorySearch.builtin.enabled");
 	c->fail_closed = settings_bool(s, "memorySearch.failClosed");
 	fill_limits(c, s);
-	if (embed_provider_is_remote(c->provider))
-		return fill_remote(c, r, err);
-	return is_builtin(c->provider) && c->builtin_enabled ?
-		       model_find(&c->model_path, r, err) : 0;
+	return embed_provider_is_remote(c->provider) ?
+		       fill_remote(c, r, err) : fill_local(c, r, err);
 }
 
 bool handle_text_only(const struct remem *r)

@@ -187,6 +187,8 @@ static const char *choose(const struct embed_config *c)
 {
 	if (c->provider && strcmp(c->provider, "auto") != 0)
 		return c->provider;
+	if (c->local_path)
+		return "local";
 	return c->builtin_enabled ? "builtin" : "none";
 }
 
@@ -201,8 +203,8 @@ int embedder_open(struct embedder **out, const struct embed_config *c,
 		fail(err, REMEM_EINVAL, "no embedding provider '%s'",
 		     choose(c));
 		fail_action(err, "set memorySearch.provider to auto, builtin, "
-			    "none, openai, gemini, voyage, mistral, ollama, "
-			    "openai-compatible or one of its presets");
+			    "local, none, openai, gemini, voyage, mistral, "
+			    "ollama, openai-compatible or one of its presets");
 		return REMEM_EINVAL;
 	}
 	e = mem_zalloc(sizeof(*e));
@@ -275,6 +277,30 @@ double embedder_price(struct embedder *e)
 
 /* ---- local providers -------------------------------------------------- */
 
+static void release_reply(struct embed_reply *reply, size_t n)
+{
+	for (size_t i = 0; reply->refused && i < n; i++)
+		mem_free(reply->refused[i]);
+	mem_free(reply->refused);
+	mem_free(reply->vecs);
+	memset(reply, 0, sizeof(*reply));
+}
+
+static int check_dims(struct embedder *e, int dims, struct remem_err *err)
+{
+	if (!e->info.dims)
+		e->info.dims = dims;
+	if (e->info.dims == dims)
+		return 0;
+	return fail(err, REMEM_EREMOTE, "the model gives vectors of %d "
+		    "dimensions, and gave %d before", dims, e->info.dims);
+}
+
+static bool is_refused(const struct embed_reply *reply, size_t i)
+{
+	return reply->refused && reply->refused[i];
+}
+
 static int run_local(struct embedder *e, struct embed_request *r,
 		     struct embed_reply *reply, bool (*cancel)(void *),
 		     void *ctx, struct remem_err *err)
@@ -282,15 +308,17 @@ static int run_local(struct embedder *e, struct embed_request *r,
 	const char *wrong = NULL;
 	int rc = e->p->embed(e->self, r, reply, cancel, ctx, err);
 
+	if (!rc)
+		rc = check_dims(e, reply->dims, err);
 	for (size_t i = 0; !rc && !wrong && i < r->n; i++)
-		wrong = check_vector(reply->vecs + i * (size_t)reply->dims,
-				     reply->dims);
+		if (!is_refused(reply, i))
+			wrong = check_vector(reply->vecs +
+					     i * (size_t)reply->dims,
+					     reply->dims);
 	if (wrong)
 		rc = fail(err, REMEM_EREMOTE, "%s", wrong);
-	if (rc) {
-		mem_free(reply->vecs);
-		reply->vecs = NULL;
-	}
+	if (rc)
+		release_reply(reply, r->n);
 	return rc;
 }
 
@@ -321,10 +349,39 @@ static int query_local(struct embedder *e, const char *text, size_t len,
 	if (rc == REMEM_ECANCELLED)
 		rc = fail(err, REMEM_ETIMEOUT, "the question was not embedded "
 			  "in the time that was left");
+	if (!rc && is_refused(&reply, 0))
+		rc = fail(err, REMEM_EREMOTE, "the question was not embedded: "
+			  "%s", reply.refused[0]);
+	if (!rc) {
+		*out = reply.vecs;
+		*dims = reply.dims;
+		reply.vecs = NULL;
+	}
+	release_reply(&reply, 1);
 	arena_release(&a);
-	*out = reply.vecs;
-	*dims = reply.dims;
 	return rc;
+}
+
+/* Hands on what has a vector; the rest with its reasons. */
+static int give_local(const struct embed_item **list, size_t n,
+		      struct embed_reply *reply, const struct embed_sink *sink)
+{
+	size_t dims = (size_t)reply->dims, kept = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (is_refused(reply, i)) {
+			if (sink->refused)
+				sink->refused(sink->ctx, list[i],
+					      reply->refused[i]);
+			continue;
+		}
+		if (kept != i)
+			memcpy(reply->vecs + kept * dims,
+			       reply->vecs + i * dims, dims * sizeof(float));
+		list[kept++] = list[i];
+	}
+	return kept ? sink->done(sink->ctx, list, reply->vecs, kept,
+				 reply->dims) : 0;
 }
 
 static int group_local(struct embedder *e, const struct embed_item *items,
@@ -347,9 +404,9 @@ static int group_local(struct embedder *e, const struct embed_item *items,
 	}
 	rc = rc ? fail_nomem(err) :
 		  run_local(e, &r, &reply, sink->cancel, sink->ctx, err);
-	if (!rc && sink->done(sink->ctx, list, reply.vecs, n, reply.dims))
+	if (!rc && give_local(list, n, &reply, sink))
 		rc = fail(err, REMEM_ECANCELLED, "stopped");
-	mem_free(reply.vecs);
+	release_reply(&reply, n);
 	arena_release(&a);
 	return rc;
 }

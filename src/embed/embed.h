@@ -30,6 +30,9 @@ struct embed_config {
 	const char *query_input_type, *document_input_type;
 	const char *model_path; /* builtin: the GGUF file */
 	bool builtin_enabled;
+	const char *local_path; /* local: the GGUF file; NULL: none is set */
+	const char *worker; /* program that is called with "embed-worker" */
+	const char *const *runtimes; /* folders where llama.cpp may lie */
 	int max_batch_items, max_batch_tokens; /* 0: the provider's */
 	int max_input_tokens; /* 0: the provider's */
 	int concurrency; /* requests in flight, 0: 4 */

@@ -26,6 +26,9 @@ struct embed_reply {
 	float *vecs;
 	int dims;
 	int64_t tokens; /* as the provider counted, 0: it did not say */
+	/* Local ones: NULL, or for each text NULL or why there is no vector of
+	 * it (mem_alloc, also each reason). Its floats mean nothing then. */
+	char **refused;
 };
 
 struct embed_provider {

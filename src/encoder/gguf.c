@@ -293,8 +293,8 @@ static int place_tensors(struct gguf *g, size_t header, struct remem_err *err)
 	return 0;
 }
 
-int gguf_parse(struct gguf *g, const void *data, size_t size,
-	       struct remem_err *err)
+static int parse(struct gguf *g, const void *data, size_t size,
+		 bool keys_only, struct remem_err *err)
 {
 	struct cursor c = { data, size, 0 };
 	const unsigned char *magic;
@@ -313,16 +313,23 @@ int gguf_parse(struct gguf *g, const void *data, size_t size,
 	if (version != 3)
 		return fail(err, REMEM_EFORMAT, "GGUF version %u, not 3",
 			    (unsigned)version);
-	if (n_tensors > GGUF_MAX_TENSORS || n_keys > GGUF_MAX_KEYS)
+	if ((n_tensors > GGUF_MAX_TENSORS && !keys_only) ||
+	    n_keys > GGUF_MAX_KEYS)
 		return fail(err, REMEM_EFORMAT,
 			    "GGUF with %llu tensors and %llu keys, more than "
 			    "%d", (unsigned long long)n_tensors,
 			    (unsigned long long)n_keys, GGUF_MAX_KEYS);
-	if ((rc = read_keys(g, &c, n_keys, err)))
+	if ((rc = read_keys(g, &c, n_keys, err)) || keys_only)
 		return rc;
 	if ((rc = read_tensors(g, &c, n_tensors, err)))
 		return rc;
 	return place_tensors(g, c.at, err);
+}
+
+int gguf_parse(struct gguf *g, const void *data, size_t size,
+	       struct remem_err *err)
+{
+	return parse(g, data, size, false, err);
 }
 
 static int map_file(void **mapped, size_t *size, const char *path,
@@ -356,7 +363,8 @@ out:
 	return rc;
 }
 
-int gguf_open(struct gguf *g, const char *path, struct remem_err *err)
+static int open_file(struct gguf *g, const char *path, bool keys_only,
+		     struct remem_err *err)
 {
 	void *mapped = NULL;
 	size_t size = 0;
@@ -365,11 +373,21 @@ int gguf_open(struct gguf *g, const char *path, struct remem_err *err)
 	memset(g, 0, sizeof(*g));
 	if ((rc = map_file(&mapped, &size, path, err)))
 		return rc;
-	rc = gguf_parse(g, mapped, size, err);
+	rc = parse(g, mapped, size, keys_only, err);
 	g->mapped = mapped;
 	if (rc == REMEM_EFORMAT)
 		fail_add(err, "'%s'", path);
 	return rc;
+}
+
+int gguf_open(struct gguf *g, const char *path, struct remem_err *err)
+{
+	return open_file(g, path, false, err);
+}
+
+int gguf_open_keys(struct gguf *g, const char *path, struct remem_err *err)
+{
+	return open_file(g, path, true, err);
 }
 
 void gguf_release(struct gguf *g)

@@ -65,7 +65,10 @@ struct gguf {
  * wrong. Released with gguf_release(), also after a failure.
  */
 int gguf_open(struct gguf *g, const char *path, struct remem_err *err);
-/* The same over bytes that stay with the caller. */
+/* The keys alone: the tensors of any model, of types unknown here too, are not
+ * looked at. */
+int gguf_open_keys(struct gguf *g, const char *path, struct remem_err *err);
+/* gguf_open() over bytes that stay with the caller. */
 int gguf_parse(struct gguf *g, const void *data, size_t size,
 	       struct remem_err *err);
 void gguf_release(struct gguf *g);
