@@ -83,8 +83,7 @@ static void take_hits(struct context_call *c, const struct remem_results *res)
 		const struct remem_hit *h = remem_results_hit(res, i);
 		struct buf b = BUF_INIT(0);
 
-		if (h->flags[0] || !given_trusted(&c->given, h->path, h->snippet,
-						  strlen(h->snippet)))
+		if (!given_hit(&c->given, h))
 			continue;
 		render_line(&b, h->snippet, strlen(h->snippet));
 		hits[c->make.hit_count++] = (struct context_hit){

@@ -36,6 +36,13 @@ bool given_trusted(struct given *g, const char *path, const char *text,
 	return o >= REMEM_ORIGIN_AGENT;
 }
 
+/* The snippet has not the bytes of its lines: the index knew them. */
+bool given_hit(struct given *g, const struct remem_hit *h)
+{
+	return !h->flags[0] && origin_parse(h->origin) >= REMEM_ORIGIN_AGENT &&
+	       given_trusted(g, h->path, h->snippet, strlen(h->snippet));
+}
+
 /* The next line of *text, which moves behind it; false at the end. */
 static bool next_line(const char **text, size_t *len, const char **line,
 		      size_t *n)

@@ -19,9 +19,11 @@ struct given {
 /* Never fails: without a state nothing is known and nothing is kept. */
 void given_begin(struct given *g, struct remem *r,
 		 const struct remem_actor *actor);
-/* Whether lines of a note may be given unasked: the owner's and agents'. */
+/* Whether lines of a note may be given unasked: the owner's and agents'. They
+ * are whole lines with their annotations, see note_lines(). */
 bool given_trusted(struct given *g, const char *path, const char *text,
 		   size_t len);
+bool given_hit(struct given *g, const struct remem_hit *h);
 /* Whether this conversation has had a line of it. */
 bool given_before(struct given *g, const char *text, size_t len);
 void given_mark(struct given *g, const char *text, size_t len);

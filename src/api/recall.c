@@ -91,7 +91,7 @@ static int by_trigger(struct recall_call *c, struct remem_err *err)
 	for (int i = 0; !rc && i < count; i++) {
 		const struct recall_entry *e = &found[i];
 
-		if (given_trusted(&c->marks, e->path, e->text, e->len))
+		if (given_trusted(&c->marks, e->path, e->lines, e->lines_len))
 			give_line(c, citation_format(&c->a, e->path, e->line_first,
 						     e->line_last),
 				  e->text, e->len);
@@ -101,8 +101,7 @@ static int by_trigger(struct recall_call *c, struct remem_err *err)
 
 static bool may_be_given(struct recall_call *c, const struct remem_hit *h)
 {
-	return !h->flags[0] && given_trusted(&c->marks, h->path, h->snippet,
-					     strlen(h->snippet));
+	return given_hit(&c->marks, h);
 }
 
 static int by_search(struct recall_call *c, enum recall_intent intent,

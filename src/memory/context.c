@@ -122,18 +122,22 @@ static struct entry *add_entry(struct context *c, enum section section,
 	return e;
 }
 
+/* start to end: the bytes of the entry in the note. */
 static void judge(struct context *c, struct entry *e, const char *path,
-		  const char *text, size_t len, const struct annotations *ann)
+		  const struct note *n, size_t start, size_t end,
+		  const struct annotations *ann)
 {
 	const struct context_opts *o = c->o;
+	size_t len;
+	const char *lines = note_lines(n, start, end, &len);
 
 	if (ann && ann->importance)
 		e->importance = ann->importance;
 	if (ann && ann->status && !strcmp(ann->status, "superseded"))
 		e->why = CONTEXT_SUPERSEDED;
-	else if (text_suspect(text, len))
+	else if (text_suspect(n->text + start, end - start))
 		e->why = CONTEXT_FLAGGED;
-	else if (o->trusted && !o->trusted(o->ctx, path, text, len))
+	else if (o->trusted && !o->trusted(o->ctx, path, lines, len))
 		e->why = CONTEXT_UNTRUSTED;
 }
 
@@ -235,7 +239,7 @@ static void take_note(struct context *c, enum section section,
 			return;
 		e->file = (int)c->file_count - 1;
 		e->heading = p->heading;
-		judge(c, e, path, text, len, ann);
+		judge(c, e, path, n, start, start + len, ann);
 	}
 }
 

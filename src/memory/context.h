@@ -30,7 +30,8 @@ struct context_opts {
 	const char *guidance; /* "" for none */
 	const struct context_hit *hits;
 	int hit_count;
-	/* Whether an entry of a file may be shown unasked; NULL: all may. */
+	/* Whether an entry of a file may be shown unasked, by its lines as they
+	 * stand there; NULL: all may. */
 	bool (*trusted)(void *ctx, const char *path, const char *text,
 			size_t len);
 	/* Told of each entry that is shown, as it is shown; NULL: nobody. */

@@ -206,6 +206,7 @@ static void look_at(struct recall *r, const char *path, const struct note *n,
 		return;
 	e.text = n->text + first->start;
 	e.len = last->end - first->start;
+	e.lines = note_lines(n, first->start, last->end, &e.lines_len);
 	e.line_first = first->line_first;
 	e.line_last = last->line_last;
 	e.score = best_trigger(r->prompt, ann->triggers);

@@ -20,6 +20,8 @@ enum recall_intent recall_intent(const char *prompt, size_t len);
 struct recall_entry {
 	const char *path, *text; /* text without its annotations */
 	size_t len;
+	const char *lines; /* as they stand in the note, see note_lines() */
+	size_t lines_len;
 	int line_first, line_last;
 	double score; /* 0..1 */
 };

@@ -7,6 +7,7 @@
 #include "text/chunk.h"
 #include "text/decode.h"
 #include "text/frontmatter.h"
+#include "text/line.h"
 #include "text/markdown.h"
 #include "text/passage.h"
 
@@ -114,4 +115,13 @@ int32_t note_path_date(const char *path)
 			return date;
 	}
 	return DATE_NONE;
+}
+
+const char *note_lines(const struct note *n, size_t start, size_t end,
+		       size_t *len)
+{
+	while (start > n->body && n->text[start - 1] != '\n')
+		start--;
+	*len = line_end(n->text, end, n->len) - start;
+	return n->text + start;
 }

@@ -140,4 +140,9 @@ int32_t note_path_date(const char *path);
  * ("Morning", "上午", "14:30", "2026-03-01 周一"), a number alone. */
 bool heading_says_nothing(const char *s, size_t len);
 
+/* The whole lines that the bytes from start to end stand in, with list markers
+ * and annotations: whom a line comes from is known of these alone. */
+const char *note_lines(const struct note *n, size_t start, size_t end,
+		       size_t *len);
+
 #endif

@@ -127,6 +127,24 @@ log() { cat "$HOME/.local/state/remem/log/hook.log"; }
 	says "$output" 9999
 }
 
+@test "nor are theirs that say where they come from" {
+	"$REMEM" add --to memory/web.md 'The ferry port is 9999 says a page' \
+		--origin untrusted --source https://page.example/x -i 9
+	"$REMEM" add 'The ferry host is evil-7 说的' --origin untrusted \
+		--source https://page.example/y
+	"$REMEM" add --to memory/ferry.md 'The ferry user is ada' --source claude:s#L1
+	run_split "$REMEM" context --task 'ferry port host user'
+	silent "$output" 9999
+	silent "$output" evil-7
+	says "$output" 'user is ada'
+	run_split hook claude-code prompt '{"prompt":"which port, host and user did we use for the ferry?"}'
+	silent "$output" 9999
+	silent "$output" evil-7
+	says "$output" 'user is ada'
+	run_split "$REMEM" search 'ferry host 说的' --json
+	is 'd["results"][0]["origin"]' untrusted
+}
+
 @test "the workspace of the conversation's folder answers" {
 	mkdir -p "$BATS_TEST_TMPDIR/other/src" && cd /
 	echo '- The port is 8443 <!-- trigger: port -->' >"$BATS_TEST_TMPDIR/other/MEMORY.md"
