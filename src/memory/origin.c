@@ -129,6 +129,17 @@ static size_t squeeze(char *s, size_t len)
 	return n;
 }
 
+/* A flush says who said it; what was said is the same without. */
+static size_t skip_role(const char *s, size_t from, size_t end)
+{
+	static const char *const roles[] = { "User: ", "Assistant: " };
+
+	for (size_t i = 0; i < ARRAY_LEN(roles); i++)
+		if (bytes_at(s, from, end, roles[i], strlen(roles[i])))
+			return skip_blank(s, from + strlen(roles[i]), end);
+	return from;
+}
+
 bool origin_words_hash(unsigned char out[LINE_HASH_BYTES], const char *text,
 		       size_t len)
 {
@@ -141,6 +152,7 @@ bool origin_words_hash(unsigned char out[LINE_HASH_BYTES], const char *text,
 	annotation_take(&a, text, from, &end);
 	end = trim_blank(text, from, end);
 	from = skip_mark(text, from, end);
+	from = skip_role(text, from, end);
 	cap = (end - from) * 4 + 64; /* NFKC makes some longer */
 	folded = arena_alloc(&a, cap);
 	n = folded ? term_fold(folded, cap, text + from, end - from) : 0;

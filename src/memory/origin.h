@@ -26,8 +26,9 @@ enum remem_origin origin_of(const struct remem_actor *actor);
 /* Of the bytes of a line without blanks around. */
 void origin_line_hash(unsigned char out[LINE_HASH_BYTES], const char *line,
 		      size_t len);
-/* Of what a text says: without list marks, annotations, case, width, blanks
- * and punctuation. False when nothing is left. */
+/* Of what a text says: without list marks, "User:" or "Assistant:" before it,
+ * annotations, case, width, blanks and punctuation. False when nothing is
+ * left. */
 bool origin_words_hash(unsigned char out[LINE_HASH_BYTES], const char *text,
 		       size_t len);
 

@@ -78,6 +78,11 @@ kept() {
 	run_split "$REMEM" add 'Ann likes tea' --json
 	is 'd["forgotten"]' true
 	silent "$(cat memory/*.md)" 'Ann likes tea'
+	# What a flush has with its speaker is the same.
+	echo '- User: Bo likes 绿茶 <!-- source: claude:s#L1 -->' >memory/talk.md
+	"$REMEM" forget --text 'Bo likes' --yes
+	run_split "$REMEM" add 'Bo likes 绿茶' --json
+	is 'd["forgotten"]' true
 }
 
 @test "what a conversation or a source gave goes" {
