@@ -658,4 +658,35 @@ def case_context():
     s.end()
 
 
+# ---- one agent's part of a day: 0700-day.bats
+
+
+def case_day_writes(target, text, count):
+    """An agent notes down so many lines while others write."""
+    s = Server("--set", "trust.limits.entriesPerMinute=0", version=LEGACY[-1])
+    for i in range(int(count)):
+        done = structured(s.tool("memory_add", content=text % i, target=target))
+        check((done["duplicate"], done["origin"]), (False, "agent"))
+    check(s.end(), [])
+
+
+def case_day_add(target, text):
+    s = Server(version=LEGACY[-1])
+    print(json.dumps(structured(s.tool("memory_add", content=text, target=target)), ensure_ascii=False))
+    s.end()
+
+
+def case_day_group(*private):
+    """In a group chat nobody is told what is private, however it is asked for."""
+    s = Server("--shared", version=LEGACY[-1])
+    said = [json.dumps(s.hello), json.dumps(s.ask("resources/list"))]
+    said.append(json.dumps(s.tool("memory_context", task="billing Postgres 灯塔"), ensure_ascii=False))
+    for uri in ("memory://MEMORY.md", "memory://USER.md", "memory://today", "memory://yesterday"):
+        said.append(json.dumps(s.fails("resources/read", {"uri": uri}), ensure_ascii=False))
+    for text in said:
+        for word in private:
+            assert word not in text, (word, text)
+    s.end()
+
+
 globals()["case_" + sys.argv[1]](*sys.argv[2:])
