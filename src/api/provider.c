@@ -40,6 +40,7 @@ static int fill_remote(struct embed_config *c, struct remem *r,
 	c->document_input_type =
 		input_type(s, "memorySearch.documentInputType");
 
+	c->ca_file = or_null(settings_str(s, "memorySearch.remote.caFile"));
 	c->base_url = or_null(settings_str(s, "memorySearch.remote.baseUrl"));
 	if ((rc = secret_resolve(&c->api_key, s, "memorySearch.remote.apiKey",
 				 err)))

@@ -56,7 +56,8 @@ int embed_send(struct embedder *e, struct http **http,
 		e->c.transport(e->c.transport_ctx, req, reply);
 		return 0;
 	}
-	if (!*http && (rc = http_new(http, err)))
+	if (!*http && ((rc = http_new(http, err)) ||
+		       (rc = http_set_ca(*http, e->c.ca_file, err))))
 		return rc;
 	return http_perform(*http, req, reply, 1, cancel, ctx, err);
 }

@@ -23,6 +23,7 @@ struct embed_config {
 	const char *model; /* NULL: the provider's default */
 	const char *base_url;
 	const char *api_key; /* resolved from its reference; never logged */
+	const char *ca_file; /* certificates to trust; NULL: the system's */
 	const char *const *headers; /* "Name: value", NULL-terminated, or NULL */
 	int dims; /* asked of the provider, 0: its own */
 	const char *query_prefix, *document_prefix; /* NULL: the model's */

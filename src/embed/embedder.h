@@ -29,6 +29,11 @@ struct embedder {
 	int simplified; /* how often a part of requests was left out */
 	bool self_checked; /* one text alone and in a batch agreed */
 	uint64_t random;
+
+	/* After a question that got no answer: none is sent before. */
+	int64_t cool_ns;
+	int cool_times; /* one after the other */
+	struct remem_err cool_err; /* of the latest */
 };
 
 /* ---- ask.c ------------------------------------------------------------ */

@@ -2,7 +2,7 @@
 """A provider of embeddings on loopback that behaves like real ones, badly if
 asked. Python's standard library alone, 3.9 or later.
 
-usage: provider.py [--port 0] [--log FILE] [--port-file FILE]
+usage: provider.py [--port 0] [--log FILE] [--port-file FILE] [--tls PEM]
 
 Prints the port it listens on, then serves until it is ended. What an address
 does stands in it, so one server plays many providers:
@@ -21,6 +21,7 @@ does stands in it, so one server plays many providers:
   fail=STATUS     answers STATUS; wait=MS adds retry-after-ms
   quota           429 with insufficient_quota
   bad=KIND        html null empty few nan zero dims error garbage huge cut
+                  trickle (a byte a second) away (sends on to another host)
                   (cut: hangs up in the middle), with word=WORD for texts
                   that hold it only
   mixup           in a batch all texts get the vector of the first
@@ -42,6 +43,7 @@ import base64
 import hashlib
 import json
 import math
+import ssl
 import struct
 import sys
 import threading
@@ -212,7 +214,26 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(data[:len(data) // 2])
         self.close_connection = True
 
+    def trickle(self, body):
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        for c in body.encode():
+            self.wfile.write(bytes([c]))
+            self.wfile.flush()
+            time.sleep(1)
+
+    def send_away(self):
+        self.send_response(307)
+        self.send_header("Location", "http://other.invalid/v1/embeddings")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
     def good(self, o, request, texts, bad):
+        if bad == "away":
+            self.note(o, texts, request, 307)
+            self.send_away()
+            return
         check(o, request, texts)
         body = json.dumps(answer(o, request, texts, bad))
         if bad == "huge":
@@ -220,6 +241,9 @@ class Handler(BaseHTTPRequestHandler):
         self.note(o, texts, request, 200)
         if bad == "cut":
             self.cut_off(body)
+            return
+        if bad == "trickle":
+            self.trickle(body)
             return
         with LOCK:
             COUNTS.setdefault(o.key, {"good": 0, "bad": 0})["good"] += 1
@@ -283,9 +307,14 @@ def main():
     p.add_argument("--port", type=int, default=0)
     p.add_argument("--log")
     p.add_argument("--port-file")
+    p.add_argument("--tls", help="key and certificate in one file")
     args = p.parse_args()
     Handler.log_file = args.log
     server = Server(("127.0.0.1", args.port), Handler)
+    if args.tls:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(args.tls)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     port = server.server_address[1]
     print(port, flush=True)
     if args.port_file:

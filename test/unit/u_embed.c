@@ -1055,6 +1055,53 @@ static void test_embed__a_question_is_tried_again(void **state)
 	end_world();
 }
 
+/* A question that gets no answer; how many requests that took. */
+static int ask_in_vain(void)
+{
+	int before = w->fake.requests, dims;
+	float *v;
+
+	assert_int_not_equal(embedder_query(w->e, "问题", 6, 0, &v, &dims,
+					    &w->err), 0);
+	assert_null(v);
+	return w->fake.requests - before;
+}
+
+static void test_embed__a_provider_that_is_down_is_left_alone(void **state)
+{
+	int64_t end, took_ms;
+	float *v = NULL;
+	int dims;
+
+	make(state);
+	w->c.wait_scale = 0.01; /* 50 ms, then 100 ms */
+	w->fake.status = 500;
+	w->fake.times = -1;
+	w->fake.body = "";
+	open_world();
+	assert_true(ask_in_vain() > 1);
+	assert_int_equal(ask_in_vain(), 0);
+	assert_non_null(strstr(w->err.message, "HTTP 500"));
+	assert_non_null(strstr(w->err.message, "asked again in"));
+	/* The probe of the doctor does not wait, and tells that it is back. */
+	w->fake.times = 0;
+	assert_int_equal(embedder_probe(w->e, &took_ms, &w->err), 0);
+	assert_int_equal(embedder_query(w->e, "问题", 6, 0, &v, &dims,
+					&w->err), 0);
+	mem_free(v);
+	/* Down once more: after its time one question finds it up again. */
+	w->fake.times = -1;
+	ask_in_vain();
+	w->fake.times = 0;
+	end = clock_mono_ns() + 10 * INT64_C(1000000000);
+	while (embedder_query(w->e, "问题", 6, 0, &v, &dims, &w->err) &&
+	       clock_mono_ns() < end)
+		;
+	assert_non_null(v);
+	mem_free(v);
+	end_world();
+}
+
 static void test_embed__a_question_without_a_vector_says_why(void **state)
 {
 	make(state);
