@@ -35,6 +35,29 @@ static int show(struct cli *c, void *root)
 	return json_bool(root, "ok", false) ? EXIT_DONE : EXIT_FAILED;
 }
 
+static int show_memory(struct cli *c, void *root)
+{
+	yyjson_val *all = yyjson_obj_get(root, "findings"), *v, *at;
+	size_t i, n, k, m;
+
+	if (c->json)
+		return EXIT_DONE;
+	yyjson_arr_foreach(all, i, n, v) {
+		printf("%-10s", json_str(v, "kind", ""));
+		yyjson_arr_foreach(yyjson_obj_get(v, "citations"), k, m, at) {
+			cli_word(yyjson_get_str(at));
+			fputs(k + 1 < m ? ", " : ": ", stdout);
+		}
+		cli_word(json_str(v, "message", ""));
+		fputs("\n          ", stdout);
+		cli_word(json_str(v, "remedy", ""));
+		putchar('\n');
+	}
+	if (!yyjson_arr_size(all))
+		puts("nothing to say about the notes");
+	return EXIT_DONE;
+}
+
 int verb_doctor(struct cli *c)
 {
 	struct remem_err err = { 0 };
@@ -46,8 +69,12 @@ int verb_doctor(struct cli *c)
 		return cli_usage(c, "doctor takes no argument");
 	if ((rc = cli_open(c, &r)))
 		return rc;
-	rc = remem_doctor(r, cli_flag(c, "fix"), &json, &err);
-	rc = rc ? cli_fail(c, &err) : cli_report(c, json, show);
+	if (cli_flag(c, "memory"))
+		rc = remem_memory_report(r, &json, &err) ? cli_fail(c, &err) :
+		     cli_report(c, json, show_memory);
+	else
+		rc = remem_doctor(r, cli_flag(c, "fix"), &json, &err) ?
+		     cli_fail(c, &err) : cli_report(c, json, show);
 	remem_close(r);
 	return rc;
 }
