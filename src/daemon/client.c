@@ -205,11 +205,10 @@ out:
 
 /* Whether the helper could answer r's questions, and sooner. */
 static bool is_for_helper(struct remem_traits *t, struct remem *r,
-			  const struct remem_open_opts *open,
-			  enum remem_mode mode)
+			  const struct remem_open_opts *open)
 {
 	*t = (struct remem_traits)REMEM_OPTS_INIT(*t);
-	return mode != REMEM_MODE_TEXT && open->env && !open->now_ms &&
+	return open->env && !open->now_ms &&
 	       !env_get(open->env, "REMEM_TRACE")[0] &&
 	       !env_get(open->env, "REMEM_CPU")[0] &&
 	       !remem_traits(r, t, NULL) && !t->text_only && !t->read_only;
@@ -244,7 +243,7 @@ bool helper_search(struct helper_answer *out, struct remem *r,
 	bool ok = false;
 
 	memset(out, 0, sizeof(*out));
-	if (!is_for_helper(&t, r, open, o->mode) ||
+	if (!is_for_helper(&t, r, open) ||
 	    !ask_is_plain(open, o, query, len) || !call(&w, open->env))
 		return false;
 	put_search(&b, &t, r, open, query, len, o);
@@ -325,8 +324,9 @@ void helper_wake(struct remem *r, const struct remem_open_opts *open,
 	struct helper_opts o = { .env = open->env, .program = open->program };
 	struct remem_traits t;
 
-	if (!is_for_helper(&t, r, open, mode) || !t.auto_start ||
-	    is_running(&o, NULL))
+	/* For keywords alone it is asked if it runs, and not worth a start. */
+	if (mode == REMEM_MODE_TEXT || !is_for_helper(&t, r, open) ||
+	    !t.auto_start || is_running(&o, NULL))
 		return;
 	o.idle_minutes = t.idle_minutes;
 	start(&o, NULL);

@@ -46,17 +46,17 @@ same_answer() { # QUESTION...
 	same_answer --min-score 0 --path memory Ann
 	same_answer --mode vector --now 2026-03-02 "which town"
 	same_answer "ERR_NOT_THERE"
-	[ "$(requests)" -ge 6 ]
+	same_answer --mode text "how long does the gateway wait"
+	[ "$(requests)" -ge 7 ]
 	"$REMEM" search "how long does the gateway wait" >../by-helper
 	"$REMEM" search --read-only "how long does the gateway wait" >../plain
 	diff ../plain ../by-helper
 }
 
-@test "daemon: work by keywords alone is not given to it" {
+@test "daemon: a workspace without vectors is not given to it" {
 	"$REMEM" index
 	"$REMEM" daemon start
 	before=$(requests)
-	"$REMEM" search --mode text Berlin
 	"$REMEM" search --set memorySearch.provider=none Berlin
 	"$REMEM" get MEMORY.md
 	"$REMEM" status
@@ -91,6 +91,21 @@ same_answer() { # QUESTION...
 	run_split "$REMEM" search --json "ferry to Samarkand5"
 	silent "$output" "Samarkand5 leaves"
 	[ "$(requests)" -ge 6 ]
+}
+
+@test "daemon: it spares a search by keywords the look at the files" {
+	"$REMEM" index
+	"$REMEM" daemon start
+	for i in 1 2 3; do
+		echo "- Fact $i: the ferry to Samarkand$i leaves" >memory/new.md
+		before=$(requests)
+		run_split "$REMEM" search --mode text --json \
+			"ferry to Samarkand$i"
+		is 'd["results"][0]["path"]' memory/new.md
+		says "$output" "Samarkand$i leaves"
+		is 'd["mode"]' text
+		[ "$(requests)" = $((before + 2)) ] # one is the count's own
+	done
 }
 
 @test "daemon: other settings, other answers" {
