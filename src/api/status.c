@@ -5,6 +5,7 @@
 
 #include "api/public.h"
 #include "api/survey.h"
+#include "memory/due.h"
 #include "text/window.h"
 
 #define SKIPS_MAX 1000
@@ -303,6 +304,43 @@ static void put_check(struct json *j, struct survey *s)
 	json_end(j);
 }
 
+/* ---- conversations ---- */
+
+static void add_record(void *ctx, const char *value)
+{
+	struct due_record one, *sum = ctx;
+
+	due_record_parse(&one, value);
+	sum->written += one.written;
+	sum->nothing += one.nothing;
+	sum->failed += one.failed;
+	sum->missed += one.missed;
+	if (one.at_ms > sum->at_ms)
+		sum->at_ms = one.at_ms;
+}
+
+/* What was done before compactions, in all conversations together. */
+static void put_flush(struct json *j, struct remem *r)
+{
+	struct due_record sum = { 0 };
+	struct state *s = NULL;
+
+	if (r->id[0] && r->state_base &&
+	    !state_open(&s, r->state_base, r->id, true, NULL))
+		state_meta_each(s, "flush ", add_record, &sum, NULL);
+	state_close(s);
+	json_key(j, "flush");
+	json_obj(j);
+	json_kbool(j, "enabled", settings_bool(&r->settings,
+					       "compaction.memoryFlush.enabled"));
+	json_ktime(j, "lastAt", sum.at_ms);
+	json_kint(j, "written", sum.written);
+	json_kint(j, "empty", sum.nothing);
+	json_kint(j, "failed", sum.failed);
+	json_kint(j, "missed", sum.missed);
+	json_end(j);
+}
+
 static void put_all(struct json *j, struct survey *s, int deep)
 {
 	struct remem *r = s->r;
@@ -325,6 +363,7 @@ static void put_all(struct json *j, struct survey *s, int deep)
 	put_files(j, s);
 	put_warnings(j, s);
 	put_refused(j, s);
+	put_flush(j, r);
 	put_settings(j, r);
 	if (deep) {
 		put_probe(j, s);

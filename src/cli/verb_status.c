@@ -70,6 +70,22 @@ static void put_vectors(yyjson_val *root)
 	putchar('\n');
 }
 
+static void put_flush(yyjson_val *root)
+{
+	yyjson_val *f = yyjson_obj_get(root, "flush");
+	const char *last = json_str(f, "lastAt", NULL);
+
+	printf("flush      %s", json_bool(f, "enabled", false) ? "on" : "off");
+	if (last)
+		printf("; last %s; %lld written, %lld with nothing new, "
+		       "%lld failed", last, num(f, "written"),
+		       num(f, "empty"), num(f, "failed"));
+	if (num(f, "missed"))
+		printf("; %lld compaction%s without one", num(f, "missed"),
+		       num(f, "missed") == 1 ? "" : "s");
+	putchar('\n');
+}
+
 static void put_list(yyjson_val *root, const char *key, const char *name,
 		     const char *text)
 {
@@ -138,6 +154,7 @@ static int show(struct cli *c, void *root)
 	put_index(root);
 	put_parts(root);
 	put_vectors(root);
+	put_flush(root);
 	put_settings(root);
 	put_list(root, "skipped", "path", "reason");
 	put_list(root, "warnings", "path", "reason");

@@ -44,9 +44,9 @@ void due_record_format(char out[DUE_RECORD_BYTES], const struct due_record *r)
 {
 	snprintf(out, DUE_RECORD_BYTES,
 		 MARK " %" PRId64 " %d %d %" PRId64 " %" PRId64 " %" PRId64
-		 " %" PRId64 " %" PRId64 " %" PRId64,
+		 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64,
 		 r->cycle, r->done, r->failures, r->line, r->bytes, r->at_ms,
-		 r->written, r->nothing, r->failed);
+		 r->written, r->nothing, r->failed, r->missed);
 }
 
 void due_record_parse(struct due_record *r, const char *text)
@@ -59,9 +59,10 @@ void due_record_parse(struct due_record *r, const char *text)
 		return;
 	if (sscanf(text,
 		   MARK " %" SCNd64 " %d %d %" SCNd64 " %" SCNd64 " %" SCNd64
-		   " %" SCNd64 " %" SCNd64 " %" SCNd64,
+		   " %" SCNd64 " %" SCNd64 " %" SCNd64 " %" SCNd64,
 		   &r->cycle, &done, &r->failures, &r->line, &r->bytes,
-		   &r->at_ms, &r->written, &r->nothing, &r->failed) != 9)
+		   &r->at_ms, &r->written, &r->nothing, &r->failed,
+		   &r->missed) < 9) /* older ones do not count the missed */
 		*r = fresh;
 	r->done = r->cycle >= 0 && done == 1;
 }
@@ -70,6 +71,8 @@ static void enter(struct due_record *r, int64_t cycle)
 {
 	if (r->cycle == cycle)
 		return;
+	if (cycle > r->cycle)
+		r->missed += cycle - r->cycle - 1 + (r->failures > 0);
 	r->cycle = cycle;
 	r->done = false;
 	r->failures = 0;

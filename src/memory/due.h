@@ -53,6 +53,7 @@ struct due_record {
 	int64_t bytes; /* size of the transcript then */
 	int64_t at_ms;
 	int64_t written, nothing, failed; /* flushes ever, by their end */
+	int64_t missed; /* compactions that no flush came before */
 };
 
 #define DUE_RECORD_INIT { .cycle = -1 }

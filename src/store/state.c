@@ -522,3 +522,27 @@ const char *state_meta_get(struct state *s, struct arena *a, const char *key)
 	sqlite3_finalize(st);
 	return value;
 }
+
+int state_meta_each(struct state *s, const char *prefix,
+		    void (*fn)(void *ctx, const char *value), void *ctx,
+		    struct remem_err *err)
+{
+	sqlite3_stmt *st;
+	int step, rc = state_ask(s, "SELECT value FROM meta WHERE "
+				 "substr(key, 1, length(?1)) = ?1 "
+				 "ORDER BY key", &st, err);
+
+	if (rc)
+		return rc;
+	state_text(st, 1, prefix);
+	while ((step = sqlite3_step(st)) == SQLITE_ROW) {
+		const char *value = (const char *)sqlite3_column_text(st, 0);
+
+		if (value)
+			fn(ctx, value);
+	}
+	if (step != SQLITE_DONE)
+		rc = state_fail(s, "read", err);
+	sqlite3_finalize(st);
+	return rc;
+}

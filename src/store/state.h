@@ -77,5 +77,9 @@ int state_ledger_each(struct state *s, int64_t since_ms,
 int state_meta_set(struct state *s, const char *key, const char *value,
 		   struct remem_err *err);
 const char *state_meta_get(struct state *s, struct arena *a, const char *key);
+/* Values of all keys that begin so. */
+int state_meta_each(struct state *s, const char *prefix,
+		    void (*fn)(void *ctx, const char *value), void *ctx,
+		    struct remem_err *err);
 
 #endif

@@ -89,6 +89,17 @@ day() {
 	is 'd["due"]["cycle"]' 1
 	is 'len(d["entries"])' 1
 	is 'd["counts"]["flushes"]' 2
+	run_split "$REMEM" status --json
+	is 'd["flush"]["enabled"], d["flush"]["written"], d["flush"]["missed"]' '[true, 2, 0]'
+	is 'd["flush"]["lastAt"] is None' false
+	# One compaction, of two, that nobody told of.
+	{ day; printf 'compact\ncompact\ncompact\n'; echo "user We agreed to test on Mondays only."; } | make claude
+	"$REMEM" flush -t "$talk" --reason compact --quiet
+	run_split "$REMEM" status
+	says "$output" "flush      on; last 20"
+	says "$output" "; 3 written, 1 with nothing new, 0 failed; 1 compaction without one"
+	run_split "$REMEM" status --set compaction.memoryFlush.enabled=false
+	says "$output" "flush      off;"
 }
 
 @test "two processes in one cycle flush once" {

@@ -166,13 +166,47 @@ static void test_due__one_flush_a_cycle_and_one_warning(void **state)
 	assert_int_equal(r.failed, 7);
 }
 
+static void test_due__compactions_without_a_flush_are_counted(void **state)
+{
+	struct due_record r = DUE_RECORD_INIT;
+
+	(void)state;
+	due_record_success(&r, 0, true);
+	due_record_success(&r, 1, true);
+	assert_int_equal(r.missed, 0);
+	due_record_success(&r, 4, false); /* nothing before the 3rd, the 4th */
+	assert_int_equal(r.missed, 2);
+	due_record_failure(&r, 5);
+	due_record_success(&r, 5, true); /* it worked in the end */
+	due_record_failure(&r, 6);
+	due_record_success(&r, 7, true); /* and here it did not */
+	assert_int_equal(r.missed, 3);
+	due_record_success(&r, 0, true); /* another transcript */
+	assert_int_equal(r.missed, 3);
+	/* One that was long under way when remem came. */
+	r = (struct due_record)DUE_RECORD_INIT;
+	due_record_success(&r, 2, true);
+	assert_int_equal(r.missed, 2);
+}
+
+static void test_due__a_record_of_before_is_read(void **state)
+{
+	struct due_record r;
+
+	(void)state;
+	due_record_parse(&r, "flush1 3 1 0 5 6 7 8 9 1");
+	assert_int_equal(r.cycle, 3);
+	assert_int_equal(r.failed, 1);
+	assert_int_equal(r.missed, 0);
+}
+
 static void test_due__a_record_is_kept_as_text(void **state)
 {
 	static const char *const bad[] = { NULL, "", "flush1", "flush1 1 1 0",
 					   "flush9 1 1 0 5 6 7 8 9 1",
 					   "\xff\xfe", "flush1 x y z" };
 	struct due_record r = { 7, true, 2, 123456, 9000000000, 1796000000123,
-				4, 5, 6 }, back;
+				4, 5, 6, 7 }, back;
 	char text[DUE_RECORD_BYTES];
 
 	(void)state;
@@ -185,6 +219,7 @@ static void test_due__a_record_is_kept_as_text(void **state)
 	assert_int_equal(back.bytes, 9000000000);
 	assert_int_equal(back.at_ms, 1796000000123);
 	assert_int_equal(back.failed, 6);
+	assert_int_equal(back.missed, 7);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		due_record_parse(&back, bad[i]);
 		assert_int_equal(back.cycle, -1);
