@@ -37,6 +37,7 @@ setup() {
 }
 
 @test "the day is that of the user's zone" {
+	export REMEM
 	east=$(TZ=Pacific/Kiritimati date +%F)
 	west=$(TZ=Pacific/Niue date +%F)
 	[ "$east" != "$west" ]
@@ -51,6 +52,9 @@ setup() {
 			startupContext.dailyMemoryDays=1
 		says "$output" "- $2"
 		silent "$output" "- $3"
+		echo "userTimezone: $1" >"$config"
+		python3 "$BATS_TEST_DIRNAME/mcp_talk.py" day_today "- $2"
+		no_vectors
 	done
 }
 

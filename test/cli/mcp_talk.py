@@ -676,6 +676,13 @@ def case_day_add(target, text):
     s.end()
 
 
+def case_day_today(word):
+    """Today is the user's, also where the machine has another day."""
+    s = Server(version=LEGACY[-1])
+    assert word in s.ask("resources/read", {"uri": "memory://today"})["contents"][0]["text"]
+    s.end()
+
+
 def case_day_group(*private):
     """In a group chat nobody is told what is private, however it is asked for."""
     s = Server("--shared", version=LEGACY[-1])
