@@ -444,6 +444,11 @@ int remem_embed(struct remem *r, const char *provider,
 		const size_t *lens, size_t n, float **out, int *dims,
 		struct remem_err *err);
 
+/* What remote providers were asked in this workspace, and its price; by "day"
+ * (NULL too), "provider" or "model". Reads only. */
+int remem_usage(struct remem *r, const char *by, char **json,
+		struct remem_err *err);
+
 /* Reads only. deep: providers are asked and the index is checked. */
 int remem_status(struct remem *r, int deep, char **json, struct remem_err *err);
 /* What is wrong and its repair; fix: does what is safe. */

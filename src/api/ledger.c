@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/log.h"
+#include "embed/price.h"
 
 struct state *handle_state(struct remem *r)
 {
@@ -39,8 +41,34 @@ static void add(void *ctx, const char *provider, const char *model, int items,
 		log_msg(LOG_WARN, "state", "%s", why.message);
 }
 
+static int add_usd(void *ctx, const struct ledger_row *row)
+{
+	double *usd = ctx, price = price_of(row->model);
+
+	if (price > 0 && clock_local_day(row->at_ms) ==
+				 clock_local_day(clock_now_ms()))
+		*usd += price * (double)row->tokens / 1e6;
+	return 0;
+}
+
+/* Tokens that today's dollars still buy; INT64_MAX where there is no price. */
+static int64_t left_by_price(struct remem *r, struct state *s)
+{
+	double most = settings_num(&r->settings, "budget.dailyUsd"), spent = 0;
+	double price = r->embedder ? embedder_price(r->embedder) : -1, tokens;
+
+	if (most <= 0 || price <= 0)
+		return INT64_MAX;
+	/* A day may have 25 hours. */
+	if (state_ledger_each(s, clock_now_ms() - 26 * 3600 * INT64_C(1000),
+			      add_usd, &spent, NULL))
+		return 0;
+	tokens = (most - spent) / price * 1e6;
+	return tokens <= 0 ? 0 : tokens < 1e18 ? (int64_t)tokens : INT64_MAX;
+}
+
 /* Without a ledger nobody knows what is spent: then nothing may be. */
-static int64_t left(void *ctx)
+static int64_t left_tokens(void *ctx)
 {
 	struct remem *r = ctx;
 	struct state *s = handle_state(r);
@@ -49,7 +77,18 @@ static int64_t left(void *ctx)
 
 	if (!s || state_ledger_tokens_today(s, &spent, NULL))
 		return 0;
+	if (most <= 0)
+		return INT64_MAX;
 	return most > spent ? most - spent : 0;
+}
+
+static int64_t left(void *ctx)
+{
+	struct remem *r = ctx;
+	int64_t most = left_tokens(r);
+	int64_t priced = most ? left_by_price(r, handle_state(r)) : 0;
+
+	return most < priced ? most : priced;
 }
 
 void ledger_connect(struct embed_config *c, struct remem *r)
@@ -57,7 +96,8 @@ void ledger_connect(struct embed_config *c, struct remem *r)
 	c->ledger = add;
 	c->ledger_ctx = r;
 	c->budget_ctx = r;
-	if (settings_int(&r->settings, "budget.dailyTokens") > 0)
+	if (settings_int(&r->settings, "budget.dailyTokens") > 0 ||
+	    settings_num(&r->settings, "budget.dailyUsd") > 0)
 		c->budget_left = left;
 }
 
@@ -67,7 +107,7 @@ void ledger_connect_chat(struct chat_config *c, struct remem *r)
 	c->ledger_ctx = r;
 	c->budget_ctx = r;
 	if (settings_int(&r->settings, "budget.dailyTokens") > 0)
-		c->budget_left = left;
+		c->budget_left = left_tokens;
 }
 
 /* Limits belong to an address: another server of the same model has others. */

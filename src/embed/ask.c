@@ -76,8 +76,9 @@ int embed_afford(struct embedder *e, int64_t tokens, struct remem_err *err)
 {
 	if (!e->c.budget_left || e->c.budget_left(e->c.budget_ctx) >= tokens)
 		return 0;
-	fail(err, REMEM_ELIMIT, "the budget of today's tokens is used up");
-	fail_action(err, "raise budget.dailyTokens, or go on tomorrow");
+	fail(err, REMEM_ELIMIT, "today's budget is used up");
+	fail_action(err, "raise budget.dailyTokens or budget.dailyUsd, or go "
+		    "on tomorrow");
 	return REMEM_ELIMIT;
 }
 

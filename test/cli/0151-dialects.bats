@@ -176,6 +176,40 @@ sys.exit(0 if eval(sys.argv[2]) else "%s: %s" % (sys.argv[2], rows[:4]))
 	[ ! -s "$log" ]
 }
 
+@test "what was asked is told by day, provider and model, with its price" {
+	run_split "$REMEM" usage --json
+	is 'd["rows"]' '[]'
+	for name in openai mistral; do
+		speak $name -
+		"$REMEM" index
+	done
+	run_split "$REMEM" usage --by provider --json
+	is '[r["key"] for r in d["rows"]]' '["openai", "mistral"]'
+	is 'abs(d["rows"][0]["usd"] - d["rows"][0]["tokens"] * 0.02 / 1e6) < 1e-12' true
+	is 'sum(r["tokens"] for r in d["rows"]) == d["total"]["tokens"] > 100' true
+	is 'd["today"] == d["total"]' true
+	run_split "$REMEM" usage --by model --json
+	is '[r["key"] for r in d["rows"]]' '["text-embedding-3-small", "mistral-embed"]'
+	run_split "$REMEM" usage --by day
+	says "$output" "$(date +%F)"
+	run_split "$REMEM" usage --by moon
+	[ "$status" != 0 ]
+	says "$errors" moon
+}
+
+@test "the dollars of a day stop before they are spent" {
+	cat >"$config" <<-END
+	memorySearch:
+	  provider: openai
+	  remote: {baseUrl: "http://nowhere.invalid/v1", apiKey: sk-test-000000}
+	budget: {dailyUsd: 0.000000001}
+	END
+	run_split "$REMEM" index --json
+	[ "$status" = 3 ]
+	says "$(json 'd["degraded"]')" "today's budget"
+	is 'd["vectors"]["done"]' 0
+}
+
 @test "github-copilot is refused with the reason" {
 	echo 'memorySearch: {provider: github-copilot}' >"$config"
 	run_split "$REMEM" search --json Berlin
