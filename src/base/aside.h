@@ -20,5 +20,11 @@ struct aside {
 bool aside_start(struct aside *a, void (*work)(void *ctx), void *ctx);
 /* Waits for its end; does nothing if it is not running. */
 void aside_join(struct aside *a);
+/*
+ * Does the work while the caller waits, behind everybody who wants the
+ * processor; so do threads that the work starts. Only it: a process without
+ * privileges cannot take a lowered priority back.
+ */
+void aside_behind(void (*work)(void *ctx), void *ctx);
 
 #endif

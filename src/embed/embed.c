@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/aside.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "embed/check.h"
@@ -389,6 +390,41 @@ static int give_local(const struct embed_item **list, size_t n,
 				 reply->dims) : 0;
 }
 
+struct local_call {
+	struct embedder *e;
+	struct embed_request *r;
+	struct embed_reply *reply;
+	const struct embed_sink *sink;
+	struct remem_err *err;
+	int rc;
+};
+
+static void do_local(void *ctx)
+{
+	struct local_call *c = ctx;
+
+	c->rc = run_local(c->e, c->r, c->reply, c->sink->cancel, c->sink->ctx,
+			  c->err);
+}
+
+static int run_group(struct embedder *e, struct embed_request *r,
+		     struct embed_reply *reply, const struct embed_sink *sink,
+		     struct remem_err *err)
+{
+	struct local_call c = { e, r, reply, sink, err, 0 };
+
+	if (e->behind)
+		aside_behind(do_local, &c);
+	else
+		do_local(&c);
+	return c.rc;
+}
+
+void embedder_behind(struct embedder *e)
+{
+	e->behind = true;
+}
+
 static int group_local(struct embedder *e, const struct embed_item *items,
 		       size_t n, const struct embed_sink *sink,
 		       struct remem_err *err)
@@ -408,7 +444,7 @@ static int group_local(struct embedder *e, const struct embed_item *items,
 		list[i] = &items[i];
 	}
 	rc = rc ? fail_nomem(err) :
-		  run_local(e, &r, &reply, sink->cancel, sink->ctx, err);
+		  run_group(e, &r, &reply, sink, err);
 	if (!rc && give_local(list, n, &reply, sink))
 		rc = fail(err, REMEM_ECANCELLED, "stopped");
 	release_reply(&reply, n);

@@ -114,6 +114,10 @@ int embedder_query(struct embedder *e, const char *text, size_t len,
 void embedder_on_cancel(struct embedder *e, bool (*cancel)(void *ctx),
 			void *ctx);
 
+/* Documents are from now on embedded at low priority, where that is work of
+ * this process: nobody waits for them. */
+void embedder_behind(struct embedder *e);
+
 struct embed_item {
 	const char *text; /* with heading, without prefix */
 	size_t len;

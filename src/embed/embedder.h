@@ -21,6 +21,7 @@ struct embedder {
 	const char **secrets; /* never in a message; NULL-terminated */
 	bool (*cancel)(void *ctx); /* ends a wait for a query's vector */
 	void *cancel_ctx;
+	bool behind; /* documents are embedded at low priority */
 
 	/* Remote ones. */
 	struct http *http; /* of the caller's thread, NULL until first use */
