@@ -464,6 +464,26 @@ int remem_trust(struct remem *r, int on, char **json, struct remem_err *err);
 /* action: "list", "verify", "use" (name needed). */
 int remem_models(struct remem *r, const char *action, const char *name,
 		 char **json, struct remem_err *err);
+
+struct remem_fetch_opts {
+	size_t size;
+	const char *from; /* folder or address it comes from; NULL: see below */
+	const char *sha256; /* of the file; NULL: that of FILE.sha256 there */
+	int force; /* also when there is too little memory for it */
+	remem_progress_fn progress;
+	void *progress_ctx;
+};
+/*
+ * Fetches a model file into the first models folder and checks it; what came
+ * of it before is kept and gone on with. name: of the file, or its address.
+ */
+int remem_models_pull(struct remem *r, const char *name,
+		      const struct remem_fetch_opts *o, char **json,
+		      struct remem_err *err);
+/* Fetches llama.cpp's libraries: the pinned package by the npm client, or from
+ * a folder (o->from) that has the package's file or the libraries. */
+int remem_models_runtime(struct remem *r, const struct remem_fetch_opts *o,
+			 char **json, struct remem_err *err);
 /* Version, build, CPU path and libraries. */
 int remem_version(char **json, struct remem_err *err);
 /* Upper bound for the vector instructions: "portable", "avx2", … */

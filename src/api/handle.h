@@ -71,6 +71,8 @@ int embed_config_from(struct embed_config *c, struct remem *r,
 int model_find(const char **out, struct remem *r, struct remem_err *err);
 /* The local model that is set; NULL if none is. It need not be there. */
 int model_local(const char **out, struct remem *r, struct remem_err *err);
+/* SHA-256 of a file, hexadecimal; hex has room for 65 bytes. */
+int model_sum(char *hex, const char *path, struct remem_err *err);
 #define MODEL_FILE "multilingual-e5-small-q4_0.gguf"
 
 /* The folders where models are looked for, best first, NULL-terminated. */

@@ -10,6 +10,7 @@
 #include "api/public.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "embed/local_model.h"
 #include "encoder/encoder.h"
 
 #define BLOCK 65536
@@ -62,17 +63,22 @@ static void collect(struct models *m)
 	const char *path;
 	char *real;
 
-	if (!model_find(&path, m->r, NULL) &&
+	if (!model_local(&path, m->r, NULL) && path &&
 	    !path_real(&real, &m->a, path, NULL)) {
 		m->used = real;
+		m->paths[m->count++] = real;
+	}
+	if (!model_find(&path, m->r, NULL) &&
+	    !path_real(&real, &m->a, path, NULL) &&
+	    (!m->count || strcmp(real, m->used) != 0)) {
+		m->used = m->used ? m->used : real;
 		m->paths[m->count++] = real;
 	}
 	for (size_t i = 0; folders && folders[i]; i++)
 		add_folder(m, folders[i]);
 }
 
-static int sum_of(char hex[2 * SHA256_BYTES + 1], const char *path,
-		  struct remem_err *err)
+int model_sum(char *hex, const char *path, struct remem_err *err)
 {
 	unsigned char block[BLOCK], sum[SHA256_BYTES];
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -118,7 +124,7 @@ static void verify(struct models *m, const char *path, struct encoder *e)
 	struct remem_err err = { 0 };
 	bool runs = e && vec && !encoder_embed(e, texts, lens, 1, vec, 1, NULL,
 					       NULL, &err);
-	bool whole = !sum_of(sum, path, &err) &&
+	bool whole = !model_sum(sum, path, &err) &&
 		     (!want || !strcmp(want, sum));
 
 	json_kstr(&m->j, "sha256", sum[0] ? sum : NULL);
@@ -131,8 +137,73 @@ static void verify(struct models *m, const char *path, struct encoder *e)
 	m->broken = m->broken || !runs || !whole;
 }
 
+/* Whether the local model answers: through its worker, as a search would. */
+static bool runs_local(struct models *m, const char *path,
+		       struct remem_err *err)
+{
+	struct embed_config c;
+	struct embedder *e = NULL;
+	int64_t took_ms;
+	bool runs;
+
+	if (embed_config_from(&c, m->r, "local", err))
+		return false;
+	c.local_path = path;
+	c.dims = 0;
+	runs = !embedder_open(&e, &c, err) &&
+	       !embedder_probe(e, &took_ms, err);
+	embedder_free(e);
+	return runs;
+}
+
+static void verify_local(struct models *m, const char *path)
+{
+	const char *want = expected_sum(m, path), *problem = NULL;
+	char sum[2 * SHA256_BYTES + 1] = "";
+	struct remem_err err = { 0 };
+
+	if (model_sum(sum, path, &err))
+		problem = err.message;
+	else if (want && strcmp(want, sum))
+		problem = "the checksum is another one";
+	else if (!runs_local(m, path, &err))
+		problem = err.message;
+	json_kstr(&m->j, "sha256", sum[0] ? sum : NULL);
+	json_kstr(&m->j, "expected", want);
+	json_kbool(&m->j, "verified", !problem);
+	if (problem)
+		json_kstr(&m->j, "problem", problem);
+	m->broken = m->broken || problem;
+}
+
+static void put_local(struct models *m, const char *path,
+		      const struct local_model *f)
+{
+	struct json *j = &m->j;
+	const char *name = path_base(path);
+
+	json_obj(j);
+	json_key(j, "name");
+	json_put_strn(j, name, strlen(name) - (is_model(name) ? 5 : 0));
+	json_kstr(j, "path", path);
+	json_kint(j, "bytes", f->bytes);
+	json_kstr(j, "model", f->name);
+	json_kint(j, "dims", f->dims);
+	json_kint(j, "maxTokens", f->max_tokens);
+	json_kstr(j, "id", f->id);
+	json_kbool(j, "used", m->used && !strcmp(m->used, path));
+	json_kstr(j, "architecture", f->arch);
+	json_kstr(j, "pooling", local_pooling_name(f->pooling));
+	json_kint(j, "memoryBytes", local_model_memory(f));
+	json_kint(j, "tokensPerSecond", local_model_speed(f));
+	if (m->verify)
+		verify_local(m, path);
+	json_end(j);
+}
+
 static void put_model(struct models *m, const char *path)
 {
+	struct local_model facts;
 	struct json *j = &m->j;
 	struct remem_err why = { 0 };
 	struct encoder *e = NULL;
@@ -140,6 +211,10 @@ static void put_model(struct models *m, const char *path)
 	const char *name = path_base(path);
 	int rc = encoder_open(&e, path, &why);
 
+	if (rc && !local_model_read(&facts, path, NULL)) {
+		put_local(m, path, &facts);
+		return;
+	}
 	stat(path, &st);
 	json_obj(j);
 	json_key(j, "name");
@@ -200,6 +275,44 @@ static void put_folders(struct models *m)
 	json_arr_end(&m->j);
 }
 
+/* Too little memory is said now, and not when it is too late. */
+static int use_local(char **json, struct models *m, const char *path,
+		     struct remem_err *err)
+{
+	struct local_model facts;
+	int rc = local_model_read(&facts, path, err);
+	int64_t left = local_memory_free("");
+
+	if (rc)
+		return rc;
+	if (left >= 0 && local_model_memory(&facts) > left) {
+		fail(err, REMEM_ELIMIT, "'%s' needs about %lld MB of memory, "
+		     "and %lld MB are free", path,
+		     (long long)(local_model_memory(&facts) >> 20),
+		     (long long)(left >> 20));
+		fail_action(err, "choose a smaller one");
+		return REMEM_ELIMIT;
+	}
+	return remem_config_set(m->r, "memorySearch.local.modelPath", path,
+				json, err);
+}
+
+/* auto would take a local model that is set before it. */
+static int use_builtin(char **json, struct models *m, const char *path,
+		       struct remem_err *err)
+{
+	char *cleared = NULL;
+	int rc = 0;
+
+	if (settings_is_set(&m->r->settings, "memorySearch.local.modelPath"))
+		rc = remem_config_set(m->r, "memorySearch.local.modelPath",
+				      NULL, &cleared, err);
+	remem_free(cleared);
+	return rc ? rc : remem_config_set(m->r,
+					  "memorySearch.builtin.modelPath",
+					  path, json, err);
+}
+
 /* The model's path becomes the setting; one that cannot run is refused. */
 static int use(char **json, struct models *m, const char *name,
 	       struct remem_err *err)
@@ -219,12 +332,10 @@ static int use(char **json, struct models *m, const char *name,
 		fail_action(err, "remem models list shows what is there");
 		return REMEM_ENOTFOUND;
 	}
-	rc = encoder_open(&e, path, err);
+	rc = encoder_open(&e, path, NULL);
 	encoder_free(e);
-	if (rc)
-		return rc;
-	return remem_config_set(m->r, "memorySearch.builtin.modelPath", path,
-				json, err);
+	return rc ? use_local(json, m, path, err) :
+		    use_builtin(json, m, path, err);
 }
 
 static int show(char **json, struct models *m, const char *name,

@@ -70,9 +70,8 @@ static void fill_limits(struct embed_config *c, const struct settings *s)
 
 /*
  * auto is the local model that is set, else the builtin one. Who has switched
- * that off has the first service
- * that there is a key for: one that was given to remem is OpenAI's, unless a
- * provider is named.
+ * that off has the first service that there is a key for: one that was given
+ * to remem is OpenAI's, unless a provider is named.
  */
 static const char *choose(struct remem *r)
 {

@@ -52,6 +52,15 @@ void md5_hex(char out[MD5_HEX], const void *p, size_t len)
 	hex_encode(out, sum, sizeof(sum));
 }
 
+void sha512_of(unsigned char out[SHA512_BYTES], const void *p, size_t len)
+{
+	struct sha512_ctx h;
+
+	nettle_sha512_init(&h);
+	nettle_sha512_update(&h, len, p);
+	nettle_sha512_digest(&h, SHA512_BYTES, out);
+}
+
 void hex_encode(char *out, const unsigned char *p, size_t len)
 {
 	static const char digit[] = "0123456789abcdef";

@@ -1,4 +1,4 @@
-/* SHA-256 (nettle), hexadecimal, and a fast hash for tables in memory. */
+/* SHA-256 and SHA-512 (nettle), hexadecimal, and a fast hash for tables in memory. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
@@ -19,6 +19,9 @@ void sha256_of(unsigned char out[SHA256_BYTES], const void *p, size_t len);
 /* Only for names that others made of it. out: hexadecimal with NUL. */
 #define MD5_HEX 33
 void md5_hex(char out[MD5_HEX], const void *p, size_t len);
+
+#define SHA512_BYTES 64
+void sha512_of(unsigned char out[SHA512_BYTES], const void *p, size_t len);
 
 /* out has 2 * len + 1 bytes, lower case. */
 void hex_encode(char *out, const unsigned char *p, size_t len);

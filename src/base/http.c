@@ -191,6 +191,25 @@ static size_t on_body(char *data, size_t size, size_t count, void *ctx)
 	return t->reply->body.failed ? 0 : size * count;
 }
 
+/* "Content-Range: bytes 0-99/1234" */
+static void read_range(struct http_reply *r, const char *line, size_t len)
+{
+	static const char name[] = "content-range:";
+	const char *at;
+	char value[24];
+	size_t n;
+
+	if (len <= sizeof(name) || strncasecmp(line, name, sizeof(name) - 1))
+		return;
+	at = memchr(line, '/', len);
+	n = at ? len - (size_t)(at + 1 - line) : 0;
+	if (!n || n >= sizeof(value) || at[1] < '0' || at[1] > '9')
+		return;
+	memcpy(value, at + 1, n);
+	value[n] = '\0';
+	r->total = strtoll(value, NULL, 10);
+}
+
 /* Milliseconds are what OpenAI and Azure say more precisely. */
 static size_t on_header(char *line, size_t size, size_t count, void *ctx)
 {
@@ -199,6 +218,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *ctx)
 	size_t len = size * count, n = sizeof(name) - 1;
 	char value[24];
 
+	read_range(t->reply, line, len);
 	if (len > n && len - n < sizeof(value) && !strncasecmp(line, name, n)) {
 		double ms;
 

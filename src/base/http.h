@@ -37,6 +37,7 @@ struct http_reply {
 	 */
 	int rc;
 	int retry_after_ms; /* -1 when not said */
+	int64_t total; /* of the whole file (Content-Range); 0: not said */
 	struct buf body;
 	char content_type[64];
 	char error[256]; /* worded, without secrets; "" if rc is 0 */

@@ -20,6 +20,10 @@ static void put_model(struct cli *c, yyjson_val *v)
 	       ", verified" : ", NOT verified");
 	cli_word(json_str(v, "path", ""));
 	putchar('\n');
+	if (json_int(v, "memoryBytes", 0))
+		printf("  by llama.cpp: about %s of memory, %lld tokens/s on one "
+		       "thread\n", cli_size(json_int(v, "memoryBytes", 0)),
+		       (long long)json_int(v, "tokensPerSecond", 0));
 	if (problem) {
 		fputs("  ", stdout);
 		cli_word(problem);
@@ -56,6 +60,51 @@ static int show_use(struct cli *c, void *root)
 	return EXIT_DONE;
 }
 
+static int show_fetched(struct cli *c, void *root)
+{
+	long long memory = (long long)json_int(root, "memoryBytes", 0);
+	long long speed = (long long)json_int(root, "tokensPerSecond", 0);
+
+	if (c->json)
+		return EXIT_DONE;
+	cli_word(json_str(root, "path", ""));
+	putchar('\n');
+	if (memory)
+		printf("  about %s of memory, %lld tokens/s on one thread; to "
+		       "use it: remem models use NAME\n", cli_size(memory),
+		       speed);
+	return EXIT_DONE;
+}
+
+/* pull and runtime. */
+static int fetch(struct cli *c, const char *action, const char *name)
+{
+	struct remem_fetch_opts o = REMEM_OPTS_INIT(o);
+	struct remem_err err = { 0 };
+	struct meter meter;
+	struct remem *r;
+	char *json;
+	int rc;
+
+	if (!name && !strcmp(action, "pull"))
+		return cli_usage(c, "say which model to fetch");
+	if ((rc = cli_open(c, &r)))
+		return rc;
+	meter_init(&meter, c);
+	o.from = cli_value(c, "from");
+	o.sha256 = cli_value(c, "sha256");
+	o.force = cli_flag(c, "force");
+	o.progress = meter_step;
+	o.progress_ctx = &meter;
+	rc = !strcmp(action, "pull") ?
+		     remem_models_pull(r, name, &o, &json, &err) :
+		     remem_models_runtime(r, &o, &json, &err);
+	meter_end(&meter);
+	rc = rc ? cli_fail(c, &err) : cli_report(c, json, show_fetched);
+	remem_close(r);
+	return rc;
+}
+
 int verb_models(struct cli *c)
 {
 	const char *action = c->arg_count ? c->args[0] : "list";
@@ -67,6 +116,8 @@ int verb_models(struct cli *c)
 
 	if (c->arg_count > 2)
 		return cli_usage(c, "models takes one name");
+	if (!strcmp(action, "pull") || !strcmp(action, "runtime"))
+		return fetch(c, action, name);
 	if ((rc = cli_open(c, &r)))
 		return rc;
 	rc = remem_models(r, action, name, &json, &err);

@@ -1,9 +1,8 @@
 /*
  * What is used of llama.cpp's interface, release 0.4.0, declared for dlopen().
  * Two structures are passed by value, so their layout is what decides whether
- * a release can be used: bench/local/check-abi.sh compares sizes and offsets
- * with the release's own headers, llama_load() compares the defaults that the
- * library fills in with those that are known. Fields that are not used have
+ * a release can be used. The worker compares the defaults that the library
+ * fills in with those that are known. Fields that are not used have
  * no meaning here but their place.
  */
 #ifndef EMBED_LLAMA_ABI_H

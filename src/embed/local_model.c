@@ -238,6 +238,15 @@ int64_t local_model_memory(const struct local_model *m)
 	       window * m->dims * (m->layers + 32) * (int64_t)sizeof(float);
 }
 
+/* A layer has about 12 * dims * dims weights; llama.cpp did 20 to 30 thousand
+ * million of them a second in shapes of three sizes. */
+int64_t local_model_speed(const struct local_model *m)
+{
+	int64_t weights = (int64_t)12 * m->dims * m->dims * m->layers;
+
+	return weights > 0 ? INT64_C(22000000000) / weights : 0;
+}
+
 static bool read_at(struct buf *b, const char *root, const char *path)
 {
 	char whole[PATH_MAX];

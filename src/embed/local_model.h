@@ -43,6 +43,8 @@ const char *local_pooling_name(enum local_pooling p);
 int local_model_window(const struct local_model *m);
 /* Bytes of memory that it will need, the file's own included: an estimate. */
 int64_t local_model_memory(const struct local_model *m);
+/* Tokens a second on one thread, from its shape: an estimate. */
+int64_t local_model_speed(const struct local_model *m);
 /* Bytes that the machine (and the control group) has to give; -1: unknown.
  * root is put before each path: "" for the machine itself. */
 int64_t local_memory_free(const char *root);

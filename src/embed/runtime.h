@@ -13,7 +13,7 @@ struct runtime_release {
 	const char *platform; /* "linux-x64" */
 	const char *release; /* as llama_version() says it */
 	const char *package, *version; /* of npm */
-	const char *sha512; /* of the package, base64 */
+	const char *sha512; /* of the package, hexadecimal */
 	const char *member; /* folder of the libraries inside it */
 };
 
