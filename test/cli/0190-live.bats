@@ -65,6 +65,13 @@ found() { # QUESTION PATH
 	found '去撒马尔罕的轮渡是什么颜色' claude/
 }
 
+@test "live: a message in OpenClaw's store of today" {
+	claw_stores 'The gondola to Fergana is painted purple'
+	found 'what colour is the gondola to Fergana' openclaw/main/s9
+	claw_stores '去费尔干纳的缆车是红色的'
+	found '去费尔干纳的缆车是什么颜色' openclaw/main/s9
+}
+
 @test "live: what was deleted is gone" {
 	echo '- The sledge to Nukus is made of oak' >memory/sledge.md
 	found 'what is the sledge to Nukus made of' memory/sledge.md

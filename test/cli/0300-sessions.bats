@@ -91,38 +91,11 @@ say() {
 	! grep -rq abcdefghij0123456789klmn "$HOME/.cache"
 }
 
-# store SQL: runs it in OpenClaw's store of today, made at first.
-store() {
-	python3 - "$HOME/.openclaw/agents/main/agent/openclaw-agent.sqlite" "$ws" "$1" <<-'END'
-	import os, sqlite3, sys
-	path, ws, text = sys.argv[1:]
-	os.makedirs(os.path.dirname(path), exist_ok=True)
-	db = sqlite3.connect(path)
-	db.execute("PRAGMA journal_mode = WAL")
-	db.executescript("""
-	CREATE TABLE IF NOT EXISTS schema_meta(meta_key TEXT PRIMARY KEY, role TEXT, schema_version INTEGER);
-	CREATE TABLE IF NOT EXISTS transcript_events(session_id TEXT, seq INTEGER, event_json TEXT, event_zstd BLOB,
-	  event_utf8_bytes INTEGER, navigation_json TEXT, created_at INTEGER, PRIMARY KEY(session_id, seq));
-	CREATE TABLE IF NOT EXISTS session_transcript_active_events(session_id TEXT, active_position INTEGER,
-	  event_seq INTEGER, message_position INTEGER, context_eligible INTEGER);
-	""")
-	n = db.execute("SELECT count(*) FROM transcript_events").fetchone()[0]
-	def event(n, record):
-	    db.execute("INSERT INTO transcript_events VALUES('s9', ?, ?, NULL, 0, NULL, 1795939200000)", (n, record))
-	    db.execute("INSERT INTO session_transcript_active_events VALUES('s9', ?, ?, ?, 1)", (n, n, n))
-	if not n:
-	    event(0, '{"type":"session","id":"s9","cwd":"%s","timestamp":"2026-11-29T08:00:00Z"}' % ws)
-	    n = 1
-	event(n, '{"type":"message","id":"e%d","message":{"role":"user","content":"%s"}}' % (n, text))
-	db.commit()
-	END
-}
-
 @test "a message in OpenClaw's store is found, and opened as it stands there" {
-	store 'the heron nests by the weir'
+	claw_stores 'the heron nests by the weir'
 	run_split "$REMEM" search 'heron nests' --json
 	is 'd["results"][0]["citation"]' 'openclaw/main/s9#L1'
-	store '苍鹭飞走了'
+	claw_stores '苍鹭飞走了'
 	run_split "$REMEM" search '苍鹭' --json
 	is 'd["results"][0]["path"]' 'openclaw/main/s9'
 	says "$output" '苍鹭飞走了'
