@@ -4,6 +4,7 @@
  * synced; then the rest is put down. Whoever comes after a kill in between
  * finds what was begun, looks at the note and settles it (settle.c).
  */
+#define _GNU_SOURCE /* memmem */
 #include "memory/append.h"
 
 #include <errno.h>
@@ -293,6 +294,42 @@ failed:
 
 /* ---- one try ---- */
 
+/* What recall puts behind a line: " (memory/x.md#L3-L5)". */
+static size_t without_citation(const char *s, size_t len)
+{
+	size_t end = trim_blank(s, 0, len), i = end;
+
+	if (!end || s[end - 1] != ')')
+		return len;
+	while (i && s[i - 1] != '(' && s[i - 1] != '\n')
+		i--;
+	if (i < 2 || s[i - 1] != '(' || s[i - 2] != ' ' ||
+	    !memmem(s + i, end - i, "#L", 2))
+		return len;
+	return trim_blank(s, 0, i - 1);
+}
+
+int append_is_echo(bool *echo, struct memory *m, const char *text, size_t len,
+		   struct remem_err *err)
+{
+	unsigned char words[LINE_HASH_BYTES];
+
+	*echo = false;
+	if (!origin_words_hash(words, text, without_citation(text, len)))
+		return 0;
+	return state_given_has(m->state, NULL, words, echo, err);
+}
+
+/* Into a curated note it may go, for that is a choice; and the owner means
+ * what he says. */
+static int is_echo(struct work *k, struct remem_err *err)
+{
+	if (k->w->origin == REMEM_ORIGIN_OWNER || !strchr(k->out->path, '/'))
+		return 0;
+	return append_is_echo(&k->out->duplicate, k->m, k->w->text, k->w->len,
+			      err);
+}
+
 static int is_known(struct work *k, struct line_row *row,
 		    struct remem_err *err)
 {
@@ -309,6 +346,9 @@ static int is_known(struct work *k, struct line_row *row,
 		if (rc || k->out->forgotten)
 			return rc;
 	}
+	rc = is_echo(k, err);
+	if (rc || k->out->duplicate)
+		return rc;
 	return state_line_known(k->m->state, k->out->path, k->words,
 				k->w->source, &k->out->duplicate, row, err);
 }

@@ -61,4 +61,9 @@ struct append_done { /* strings in the arena */
 int append_lines(struct append_done *out, struct arena *a, struct memory *m,
 		 const struct append *w, struct remem_err *err);
 
+/* What was put in front of a model comes back out of its mouth: whether a text
+ * is such an echo, which is no news. */
+int append_is_echo(bool *echo, struct memory *m, const char *text, size_t len,
+		   struct remem_err *err);
+
 #endif

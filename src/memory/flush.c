@@ -392,13 +392,37 @@ static enum remem_origin block_origin(const struct flush *f, bool untrusted)
 	return worst;
 }
 
+/* What memory itself has put into the conversation is no news. */
+static int drop_echoes(struct flush *f, struct memory *m,
+		       struct remem_err *err)
+{
+	size_t kept = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < f->n && !rc; i++) {
+		bool echo;
+
+		rc = append_is_echo(&echo, m, f->entries[i].text,
+				    f->entries[i].len, err);
+		if (echo)
+			f->stats.repeated++;
+		else
+			f->entries[kept++] = f->entries[i];
+	}
+	if (!rc)
+		f->n = kept;
+	return rc;
+}
+
 int flush_write(struct flush_done *out, struct flush *f, struct memory *m,
 		const char *title, const struct remem_actor *actor,
 		bool dry_run, struct remem_err *err)
 {
-	int rc = 0;
+	int rc;
 
 	memset(out, 0, sizeof(*out));
+	if ((rc = drop_echoes(f, m, err)))
+		return rc;
 	out->duplicate = f->n > 0;
 	for (int i = 0; i < 2 && !rc; i++) {
 		struct buf b = BUF_INIT(0);

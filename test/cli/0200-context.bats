@@ -116,6 +116,25 @@ log() { cat "$HOME/.local/state/remem/log/hook.log"; }
 		"[('recall', 's1', 'hook:claude-code'), ('recall', 's2', 'hook:claude-code'), ('context', 's3', 'hook:claude-code')]" ]
 }
 
+@test "what was given is not captured again" {
+	run_split hook claude-code prompt '{"prompt":"prepare to deploy","session_id":"s1"}'
+	says "$output" Tuesdays
+	run_split "$REMEM" add 'Deploys happen on Tuesdays' --json
+	is 'd["duplicate"]' true
+	run_split "$REMEM" add 'Deploys happen on tuesdays. (MEMORY.md#L3)' --json
+	is 'd["duplicate"]' true
+	silent "$(cat memory/*.md)" uesdays
+	run_split "$REMEM" add 'Deploys happen on Wednesdays' --json
+	is 'd["duplicate"]' false
+	talk claude <<-'END'
+	user We decided that the fence is painted green.
+	user Always remember: deploys happen on Tuesdays
+	user Deploys happen on Tuesdays
+	END
+	"$REMEM" flush --transcript "$BATS_TEST_TMPDIR/claude.jsonl" --reason compact
+	silent "$(cat memory/*.md)" 'User: Deploys happen on Tuesdays'
+}
+
 @test "lines of strangers are never given by themselves" {
 	"$REMEM" add --to memory/web.md 'The deploy port is 9999 says a page' \
 		--origin untrusted
