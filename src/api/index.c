@@ -3,6 +3,7 @@
 #include "api/public.h"
 
 #include "base/json.h"
+#include "embed/price.h"
 
 static void put_skips(struct json *j, const struct index_report *rep)
 {
@@ -52,6 +53,7 @@ static void put_vectors(struct json *j, const struct index_report *rep,
 		json_put_null(j);
 	else
 		json_put_num(j, rep->price_usd);
+	json_kstr(j, "pricesOf", PRICE_DATE);
 }
 
 /* Without an embedder index_run() waits for no vectors. Wanted ones are

@@ -45,7 +45,8 @@ static void put_plan(void *root)
 	printf("  to embed: about %lld tokens",
 	       (long long)json_int(root, "tokens", 0));
 	if (price > 0)
-		printf(", $%.4f", price);
+		printf(", $%.4f by the list prices of %s", price,
+		       json_str(root, "pricesOf", "?"));
 	else if (price < 0)
 		printf(", price unknown");
 	putchar('\n');

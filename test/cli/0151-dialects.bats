@@ -197,6 +197,19 @@ sys.exit(0 if eval(sys.argv[2]) else "%s: %s" % (sys.argv[2], rows[:4]))
 	says "$errors" moon
 }
 
+@test "a dry run tells the price and how old the prices are" {
+	cat >"$config" <<-END
+	memorySearch:
+	  provider: voyage
+	  remote: {apiKey: sk-test-000000}
+	END
+	run_split "$REMEM" index --dry-run --json
+	is 'abs(d["priceUsd"] - d["tokens"] * 0.12 / 1e6) < 1e-12' true
+	is 'd["pricesOf"][:2]' 20
+	run_split "$REMEM" index --dry-run
+	says "$output" 'list prices of 20'
+}
+
 @test "the dollars of a day stop before they are spent" {
 	cat >"$config" <<-END
 	memorySearch:
