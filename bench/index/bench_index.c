@@ -303,7 +303,7 @@ static double run_path(struct index_report *r, const char *path)
 static double dirty(void)
 {
 	struct store_opts so = { opts.dir, STORE_READ, 0, TERM_VERSION,
-				 NOTE_VERSION };
+				 NOTE_VERSION, false };
 	const struct store_ops *ops = store_backend(opts.backend);
 	struct arena a = ARENA_INIT;
 	struct source_list l;

@@ -67,7 +67,7 @@ static int visit(const char *path, const struct stat *st, int type,
 static void open_all(const char *dir, const char *gguf,
 		     enum store_open_mode mode)
 {
-	struct store_opts o = { dir, mode, 1000, TERM_VERSION, NOTE_VERSION };
+	struct store_opts o = { dir, mode, 1000, TERM_VERSION, NOTE_VERSION, false };
 	struct embed_config c = { .provider = "builtin", .model_path = gguf,
 				  .builtin_enabled = true };
 

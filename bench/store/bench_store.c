@@ -72,7 +72,7 @@ static int visit(const char *path, const struct stat *st, int type,
 static void open_as(const char *dir, enum store_open_mode mode)
 {
 	struct store_opts opts = { dir, mode, 1000, TERM_VERSION,
-				   NOTE_VERSION };
+				   NOTE_VERSION, false };
 
 	must(o->open(&s, &opts, &err));
 }

@@ -209,7 +209,7 @@ static inline void ix_run(struct ix *x)
 static inline struct store *ix_open(struct ix *x)
 {
 	struct store_opts so = { x->dir, STORE_READ, 0, TERM_VERSION,
-				 NOTE_VERSION };
+				 NOTE_VERSION, false };
 	struct store *s;
 
 	if (store_backend("sqlite")->open(&s, &so, &x->err))

@@ -35,7 +35,7 @@ static inline void must(struct box *b, int rc)
 static inline struct store *box_open(struct box *b, enum store_open_mode mode)
 {
 	struct store_opts o = { b->dir, mode, 5000, TERM_VERSION,
-				NOTE_VERSION };
+				NOTE_VERSION, false };
 
 	must(b, b->o->open(&b->s, &o, &b->err));
 	return b->s;

@@ -427,7 +427,7 @@ static void test_index__a_stopped_run_goes_on_next_time(void **state)
 static void test_index__one_writes_at_a_time(void **state)
 {
 	struct store_opts so = { x.dir, STORE_WRITE, 0, TERM_VERSION,
-				 NOTE_VERSION };
+				 NOTE_VERSION, false };
 	struct store *s;
 
 	(void)state;
@@ -714,7 +714,7 @@ static void test_index__dimensions_are_learned_once(void **state)
 static void make_set_of(int n)
 {
 	struct store_opts so = { x.dir, STORE_WRITE, 1000, TERM_VERSION,
-				 NOTE_VERSION };
+				 NOTE_VERSION, false };
 	struct store *s;
 	int fp;
 

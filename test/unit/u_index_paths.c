@@ -318,7 +318,7 @@ static void test_index_paths__unreadable_files_are_tried_again(void **state)
 static void test_index_paths__who_writes_holds_the_lock(void **state)
 {
 	struct store_opts so = { NULL, STORE_WRITE, 0, TERM_VERSION,
-				 NOTE_VERSION };
+				 NOTE_VERSION, false };
 	const char *p = "memory/2026-03-01.md";
 	struct store *s;
 

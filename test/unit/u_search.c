@@ -61,7 +61,7 @@ static void box_model(struct box *b)
 static void box_index(struct box *b)
 {
 	struct store_opts so = { b->dir, STORE_READ, 0, TERM_VERSION,
-				 NOTE_VERSION };
+				 NOTE_VERSION, false };
 	struct note_opts note = NOTE_OPTS_DEFAULT;
 	struct index_opts io = { .dir = b->dir, .backend = "sqlite",
 				 .source = &b->ws.o, .note = note,

@@ -41,7 +41,7 @@ static int entries(struct box *b, const char *dir, const char *prefix)
 static int try_open(struct box *b, enum store_open_mode mode)
 {
 	struct store_opts o = { b->dir, mode, 100, TERM_VERSION,
-				NOTE_VERSION };
+				NOTE_VERSION, false };
 	int rc = b->o->open(&b->s, &o, &b->err);
 
 	if (!rc)
@@ -273,7 +273,7 @@ static void test_store_life__another_cut_is_told(void **state)
 	(void)state;
 	EACH_BACKEND(b) {
 		struct store_opts o = { b->dir, STORE_WRITE, 100,
-					TERM_VERSION + 1, NOTE_VERSION };
+					TERM_VERSION + 1, NOTE_VERSION, false };
 		struct store_file f = { .path = "x.md" };
 
 		fill(b);
@@ -296,7 +296,7 @@ static void test_store_life__one_writer_at_a_time(void **state)
 	(void)state;
 	EACH_BACKEND(b) {
 		struct store_opts o = { b->dir, STORE_WRITE, 0, TERM_VERSION,
-					NOTE_VERSION };
+					NOTE_VERSION, false };
 		struct store *other = NULL;
 
 		assert_int_equal(b->o->open(&other, &o, &b->err), REMEM_EBUSY);
@@ -314,7 +314,7 @@ static void test_store_life__a_rebuild_is_seen_when_published(void **state)
 	(void)state;
 	EACH_BACKEND(b) {
 		struct store_opts o = { b->dir, STORE_READ, 0, TERM_VERSION,
-					NOTE_VERSION };
+					NOTE_VERSION, false };
 		struct box old = *b;
 		unsigned char key[1][SHA256_BYTES];
 		bool have;
@@ -593,7 +593,7 @@ static int whole_run(struct box *b)
 		"gamma\n", "# One\n\nalpha changed\n\n- 网关超时\n",
 	};
 	struct store_opts o = { b->dir, STORE_WRITE, 1000, TERM_VERSION,
-				NOTE_VERSION };
+				NOTE_VERSION, false };
 	struct remem_err *err = &b->err;
 	const struct store_ops *ops = b->o;
 	int rc = 0;

@@ -347,7 +347,7 @@ static void test_store_vec__a_snapshot_outlives_compaction(void **state)
 	(void)state;
 	EACH_BACKEND(b) {
 		struct store_opts o = { b->dir, STORE_READ, 0, TERM_VERSION,
-					NOTE_VERSION };
+					NOTE_VERSION, false };
 		struct box old = *b;
 		struct store_scored hit[4];
 		int fp;

@@ -36,7 +36,7 @@ static bool failed(struct share *w, int rc, const struct remem_err *err)
 static int write_once(struct share *w, int turn, struct remem_err *err)
 {
 	struct store_opts o = { w->dir, STORE_WRITE, 60000, TERM_VERSION,
-				NOTE_VERSION };
+				NOTE_VERSION, false };
 	struct note_opts no = NOTE_OPTS_DEFAULT;
 	struct store_file f = { .date = DATE_NONE };
 	struct arena a = ARENA_INIT;
@@ -141,7 +141,7 @@ static void *reader(void *ctx)
 {
 	struct share *w = ctx;
 	struct store_opts o = { w->dir, STORE_READ, 0, TERM_VERSION,
-				NOTE_VERSION };
+				NOTE_VERSION, false };
 	struct remem_err err;
 	struct store *s;
 
@@ -197,7 +197,7 @@ static void test_thr_store__eight_processes_get_their_turns(void **state)
 			for (int k = 0; k < 10; k++) {
 				struct store_opts o = { b->dir, STORE_READ, 0,
 							TERM_VERSION,
-							NOTE_VERSION };
+							NOTE_VERSION, false };
 				struct store *s;
 
 				failed(&w, write_once(&w, k, &err), &err);
