@@ -246,8 +246,9 @@ while True:
 	"$REMEM" daemon start
 	pid=$(pid_of_helper)
 	rm -rf "$run_dir"
-	for _ in $(seq 2000); do
+	for _ in $(seq 200); do
 		kill -0 "$pid" 2>/dev/null || break
+		sleep 0.05
 	done
 	! kill -0 "$pid" 2>/dev/null
 }

@@ -82,8 +82,9 @@ static inline void box_free(struct box *b)
 		for (struct box *b = box_new(store_backend_at(i_)); b;    \
 		     box_free(b), b = NULL)
 
-static inline int64_t put_at(struct box *b, const char *path, const char *text,
-		      int32_t date)
+/* origin: of the first passage, or NULL. */
+static inline int64_t put_of(struct box *b, const char *path, const char *text,
+			     int32_t date, const char *origin)
 {
 	struct note_opts o = NOTE_OPTS_DEFAULT;
 	struct store_file f = { .path = path, .date = date,
@@ -91,10 +92,23 @@ static inline int64_t put_at(struct box *b, const char *path, const char *text,
 	struct note n;
 
 	must(b, note_parse(&n, &b->a, text, strlen(text), &o, &b->err));
+	if (origin) {
+		struct annotations *ann = ARENA_NEW(&b->a, struct annotations);
+
+		ann->observed = DATE_NONE;
+		ann->origin = origin;
+		n.passages[0].ann = ann;
+	}
 	sha256_of(f.hash, text, strlen(text));
 	must(b, b->o->file_put(b->s, &f, &n, &b->err));
 	assert_true(f.id > 0);
 	return f.id;
+}
+
+static inline int64_t put_at(struct box *b, const char *path, const char *text,
+			     int32_t date)
+{
+	return put_of(b, path, text, date, NULL);
 }
 
 static inline int64_t put(struct box *b, const char *path, const char *text)

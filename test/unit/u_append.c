@@ -446,7 +446,7 @@ static void test_append__edits_outside_are_lowered_and_stay_so(void **state)
 
 static void test_append__a_line_that_comes_back_is_no_better(void **state)
 {
-	struct append w = { .to = "MEMORY", .text = "- from a page",
+	struct append w = { .to = "memory/pages.md", .text = "- from a page",
 			    .len = 13, .origin = REMEM_ORIGIN_UNTRUSTED };
 	struct append_done d;
 	struct box b;
@@ -455,15 +455,15 @@ static void test_append__a_line_that_comes_back_is_no_better(void **state)
 	box_begin(&b);
 	b.m.edits = REMEM_ORIGIN_OWNER;
 	assert_int_equal(append_lines(&d, &b.a, &b.m, &w, &b.err), 0);
-	ws_put(&b.ws, "MEMORY.md", "- by hand\n");
-	assert_int_equal(box_append(&b, &d, "MEMORY", "- more"), 0);
-	ws_put(&b.ws, "MEMORY.md", "- by hand\n- from a page\n- more\n");
-	assert_int_equal(class_of(&b, "MEMORY.md", "- from a page"),
+	ws_put(&b.ws, "memory/pages.md", "- by hand\n");
+	assert_int_equal(box_append(&b, &d, "memory/pages.md", "- more"), 0);
+	ws_put(&b.ws, "memory/pages.md", "- by hand\n- from a page\n- more\n");
+	assert_int_equal(class_of(&b, "memory/pages.md", "- from a page"),
 			 REMEM_ORIGIN_UNTRUSTED);
-	assert_int_equal(box_append(&b, &d, "MEMORY", "- and more"), 0);
-	assert_int_equal(class_of(&b, "MEMORY.md", "- from a page"),
+	assert_int_equal(box_append(&b, &d, "memory/pages.md", "- and more"), 0);
+	assert_int_equal(class_of(&b, "memory/pages.md", "- from a page"),
 			 REMEM_ORIGIN_UNTRUSTED);
-	assert_int_equal(class_of(&b, "MEMORY.md", "- by hand"),
+	assert_int_equal(class_of(&b, "memory/pages.md", "- by hand"),
 			 REMEM_ORIGIN_OWNER);
 	box_end(&b);
 }

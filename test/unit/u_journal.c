@@ -116,6 +116,7 @@ static void test_journal__a_state_of_the_first_version_is_brought_on(void **stat
 	       "DROP TABLE journal_base; DROP TABLE note; DROP TABLE line; "
 	       "DROP TABLE pending; DROP TABLE preimage; "
 	       "DROP TABLE tombstone; DROP TABLE rate; "
+	       "DROP TABLE given; DROP TABLE review; "
 	       "PRAGMA user_version = 1");
 	/* A reader takes it as it is. */
 	assert_int_equal(state_open(&old, b.state_dir, BOX_UUID, true,

@@ -473,8 +473,9 @@ static void test_store__filters_act_in_the_pools(void **state)
 		put_at(b, "memory/2026-03-02.md", "word\n", day);
 		put_at(b, "memory/sub/b.md",
 		       "---\ntags: [Träger, 标签]\n---\nword\n", DATE_NONE);
-		put_at(b, "c.md", "word <!-- origin: agent --> \n\n"
-		       "word two <!-- project: apollo -->\n", day + 10);
+		put_of(b, "c.md", "word\n\n"
+		       "word two <!-- project: apollo -->\n", day + 10,
+		       "agent");
 		commit(b);
 		fp = fingerprint(b, "m");
 		embed_all(b, fp);
