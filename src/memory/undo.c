@@ -185,7 +185,8 @@ static void show_difference(struct work *k)
 	while (tail < n - head && tail < m - head &&
 	       x[n - 1 - tail] == y[m - 1 - tail])
 		tail++;
-	while (tail && x[n - tail - 1] != '\n')
+	/* A tail that is the whole begins with a line. */
+	while (tail && tail < n && x[n - tail - 1] != '\n')
 		tail--;
 	k->u->removed = arena_strndup(k->a, x + head, n - head - tail);
 	k->u->restored = arena_strndup(k->a, y + head, m - head - tail);
