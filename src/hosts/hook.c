@@ -232,6 +232,9 @@ static int with_memory(struct hook *h, struct remem_err *err)
 		rc = give_recall(h, r, err);
 	else if (!(rc = give_context(h, r, err)))
 		rc = start_index(h, r, err);
+	/* The conversation that begins will ask again. */
+	if (!rc)
+		helper_wake(r, &h->o->open, REMEM_MODE_HYBRID);
 	remem_close(r);
 	return rc;
 }

@@ -8,7 +8,7 @@
  * Latin, digits in the place of letters, blanks between Chinese characters.
  * Letters that stand one by one, and what base64 or hex spells, are read too.
  * Each place of the folded text is looked up by its first three bytes: time
- * is linear, some hundred MB/s of text that has no cue.
+ * is linear.
  */
 #include "text/suspect.h"
 

@@ -78,6 +78,17 @@ same_answer() { # QUESTION...
 	until_running true
 }
 
+@test "daemon: a conversation that begins starts it" {
+	"$REMEM" index
+	export REMEM_MEMORY_SEARCH_SYNC_ON_SESSION_START=false
+	echo '{}' | "$REMEM" hook codex session-start >/dev/null
+	run_split "$REMEM" daemon status --json
+	is 'd["running"]' false
+	export REMEM_DAEMON_AUTO_START=true
+	echo '{}' | "$REMEM" hook codex session-start >/dev/null
+	until_running true
+}
+
 @test "daemon: what was saved a moment ago is in the next answer" {
 	"$REMEM" daemon start
 	for i in 1 2 3 4 5; do
