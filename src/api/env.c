@@ -5,15 +5,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/env.h"
+
 const char *env_getn(const struct env *e, const char *name, size_t name_len)
 {
-	for (size_t i = 0; e->vars && e->vars[i]; i++) {
-		const char *v = e->vars[i];
-
-		if (!strncmp(v, name, name_len) && v[name_len] == '=')
-			return v[name_len + 1] ? v + name_len + 1 : NULL;
-	}
-	return NULL;
+	return env_findn(e->vars, name, name_len);
 }
 
 const char *env_get(const struct env *e, const char *name)

@@ -32,16 +32,6 @@ struct forget_call {
 	const char *index_error; /* why the index still holds it, NULL */
 };
 
-static int take_date(int32_t *out, const char *text, const char *name,
-		     struct remem_err *err)
-{
-	*out = DATE_NONE;
-	if (!text || date_parse(out, text, strlen(text)))
-		return 0;
-	return fail(err, REMEM_EINVAL, "%s should be a date YYYY-MM-DD, not "
-		    "'%.40s'", name, text);
-}
-
 static const char *given(const char *s)
 {
 	return s && s[0] ? s : NULL;
@@ -54,8 +44,8 @@ static int take_opts(struct forget_call *c, struct remem_err *err)
 	int rc;
 
 	if ((rc = actor_take(&c->actor, &o->actor, err)) ||
-	    (rc = take_date(&q->after, o->after, "after", err)) ||
-	    (rc = take_date(&q->before, o->before, "before", err)))
+	    (rc = opts_date(&q->after, o->after, "after", err)) ||
+	    (rc = opts_date(&q->before, o->before, "before", err)))
 		return rc;
 	q->source = given(o->source);
 	q->session = given(o->session);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/clock.h"
+
 int opts_take(void *out, size_t size, const void *opts, struct remem_err *err)
 {
 	size_t given;
@@ -25,4 +27,14 @@ int opts_take(void *out, size_t size, const void *opts, struct remem_err *err)
 	memcpy(out, opts, given < size ? given : size);
 	memcpy(out, &size, sizeof(size));
 	return 0;
+}
+
+int opts_date(int32_t *out, const char *text, const char *name,
+	      struct remem_err *err)
+{
+	*out = DATE_NONE;
+	if (!text || date_parse(out, text, strlen(text)))
+		return 0;
+	return fail(err, REMEM_EINVAL, "%s should be a date YYYY-MM-DD, not "
+		    "'%.40s'", name, text);
 }

@@ -3,6 +3,7 @@
 #define API_PUBLIC_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/attr.h"
 #include "base/err.h"
@@ -15,5 +16,9 @@
  * REMEM_EINVAL for a size that was never set.
  */
 int opts_take(void *out, size_t size, const void *opts, struct remem_err *err);
+
+/* A day "YYYY-MM-DD", DATE_NONE for NULL; name is for the message. */
+int opts_date(int32_t *out, const char *text, const char *name,
+	      struct remem_err *err);
 
 #endif

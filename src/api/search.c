@@ -31,16 +31,6 @@ struct search {
 	const char *off; /* why there are no vectors, NULL */
 };
 
-static int take_date(int32_t *out, const char *text, const char *name,
-		     struct remem_err *err)
-{
-	*out = DATE_NONE;
-	if (!text || date_parse(out, text, strlen(text)))
-		return 0;
-	return fail(err, REMEM_EINVAL, "%s should be a date YYYY-MM-DD, not "
-		    "'%.40s'", name, text);
-}
-
 static int take_source(unsigned *out, const char *name, struct remem_err *err)
 {
 	static const char *const names[] = { "memory", "sessions" };
@@ -91,8 +81,8 @@ static int take_filter(struct search *s, struct remem_err *err)
 	int rc;
 
 	if ((rc = take_source(&f->sources, o->source, err)) ||
-	    (rc = take_date(&f->after, o->after, "after", err)) ||
-	    (rc = take_date(&f->before, o->before, "before", err)))
+	    (rc = opts_date(&f->after, o->after, "after", err)) ||
+	    (rc = opts_date(&f->before, o->before, "before", err)))
 		return rc;
 	if (o->last_days < 0)
 		return fail(err, REMEM_EINVAL, "last should not be negative");
@@ -157,7 +147,7 @@ static int take_opts(struct search *s, struct remem_err *err)
 	if (o->deadline_ms > 0)
 		run->deadline_ns = s->started_ns +
 				   (int64_t)o->deadline_ms * 1000000;
-	if ((rc = take_date(&run->today, o->now, "now", err)))
+	if ((rc = opts_date(&run->today, o->now, "now", err)))
 		return rc;
 	if (run->today == DATE_NONE)
 		run->today = handle_today(s->r);

@@ -3,18 +3,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/env.h"
 #include "base/file.h"
 #include "cli/cli.h"
-
-static const char *env_get(const char *const *env, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t i = 0; env && env[i]; i++)
-		if (!strncmp(env[i], name, n) && env[i][n] == '=')
-			return env[i][n + 1] ? env[i] + n + 1 : NULL;
-	return NULL;
-}
 
 /* The program's own path, to find the models that lie beside it. */
 static const char *find_program(struct cli *c, const char *argv0)
@@ -45,24 +36,24 @@ static void on_log(void *ctx, int level, const char *component,
 
 static bool wants_color(const char *const *env)
 {
-	const char *term = env_get(env, "TERM");
+	const char *term = env_find(env, "TERM");
 
-	return isatty(STDOUT_FILENO) && !env_get(env, "NO_COLOR") && term &&
+	return isatty(STDOUT_FILENO) && !env_find(env, "NO_COLOR") && term &&
 	       strcmp(term, "dumb");
 }
 
 static int set_up(struct cli *c)
 {
 	struct remem_err err = { 0 };
-	const char *cpu = env_get(c->env, "REMEM_CPU");
+	const char *cpu = env_find(c->env, "REMEM_CPU");
 
-	remem_log(on_log, c, env_get(c->env, "REMEM_TRACE"));
+	remem_log(on_log, c, env_find(c->env, "REMEM_TRACE"));
 	if (cpu && remem_cpu(cpu, &err))
 		return cli_fail(c, &err);
 #ifndef NDEBUG
 	/* Tests kill the program at its n-th write. */
-	if (env_get(c->env, "REMEM_TEST_KILL_AT"))
-		file_fault_at(atol(env_get(c->env, "REMEM_TEST_KILL_AT")));
+	if (env_find(c->env, "REMEM_TEST_KILL_AT"))
+		file_fault_at(atol(env_find(c->env, "REMEM_TEST_KILL_AT")));
 #endif
 	return EXIT_DONE;
 }

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/env.h"
 #include "base/err.h"
 #include "base/proc.h"
 #include "daemon/ask.h"
@@ -22,16 +23,6 @@
 #define ANSWER_MS 30000 /* where the question has no deadline */
 #define START_MS 5000
 #define NAP_NS 5000000 /* while it starts or ends */
-
-static const char *env_get(const char *const *env, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t i = 0; env && env[i]; i++)
-		if (!strncmp(env[i], name, n) && env[i][n] == '=')
-			return env[i] + n + 1;
-	return "";
-}
 
 /* ---- one request ------------------------------------------------------ */
 
@@ -209,8 +200,8 @@ static bool is_for_helper(struct remem_traits *t, struct remem *r,
 {
 	*t = (struct remem_traits)REMEM_OPTS_INIT(*t);
 	return open->env && !open->now_ms &&
-	       !env_get(open->env, "REMEM_TRACE")[0] &&
-	       !env_get(open->env, "REMEM_CPU")[0] &&
+	       !env_find(open->env, "REMEM_TRACE") &&
+	       !env_find(open->env, "REMEM_CPU") &&
 	       !remem_traits(r, t, NULL) && !t->text_only && !t->read_only;
 }
 
@@ -219,10 +210,11 @@ static void put_search(struct buf *b, const struct remem_traits *t,
 		       const char *query, size_t len,
 		       const struct remem_search_opts *o)
 {
+	const char *zone = env_find(open->env, "TZ");
 	struct json j;
 
 	begin(&j, b, "search", open->program);
-	json_kstr(&j, "zone", env_get(open->env, "TZ"));
+	json_kstr(&j, "zone", zone ? zone : "");
 	json_kstr(&j, "identity", t->identity);
 	json_key(&j, "open");
 	ask_put_open(&j, open, remem_workspace(r));

@@ -17,26 +17,17 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/env.h"
 #include "base/file.h"
 
 #define BACKLOG 64
 
-static const char *env_get(const char *const *env, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t i = 0; env && env[i]; i++)
-		if (!strncmp(env[i], name, n) && env[i][n] == '=')
-			return env[i] + n + 1;
-	return "";
-}
-
 static const char *home_of(const char *const *env, char *space, size_t size)
 {
-	const char *home = env_get(env, "HOME");
+	const char *home = env_folder(env, "HOME");
 	struct passwd pw, *found = NULL;
 
-	if (home[0] == '/')
+	if (home)
 		return home;
 	if (getpwuid_r(geteuid(), &pw, space, size, &found) || !found)
 		return "";
@@ -46,17 +37,17 @@ static const char *home_of(const char *const *env, char *space, size_t size)
 static int state_folder(char *out, size_t size, const char *const *env,
 			struct remem_err *err)
 {
-	const char *state = env_get(env, "XDG_STATE_HOME");
+	const char *state = env_folder(env, "XDG_STATE_HOME");
 	char space[4096];
 	const char *home = "";
 	int n;
 
-	if (state[0] != '/')
+	if (!state)
 		home = home_of(env, space, sizeof(space));
-	if (state[0] != '/' && home[0] != '/')
+	if (!state && home[0] != '/')
 		return fail(err, REMEM_ENOTFOUND, "there is no home folder");
-	n = state[0] == '/' ? snprintf(out, size, "%s/remem", state) :
-	    snprintf(out, size, "%s/.local/state/remem", home);
+	n = state ? snprintf(out, size, "%s/remem", state) :
+		    snprintf(out, size, "%s/.local/state/remem", home);
 	if (n < 0 || (size_t)n >= size - 16)
 		return fail(err, REMEM_ELIMIT, "the path of the state folder "
 			    "is too long");
@@ -95,7 +86,7 @@ static int check_folder(const struct place *p, struct remem_err *err)
 int place_open(struct place *p, const char *const *env, bool make,
 	       struct remem_err *err)
 {
-	const char *run = env_get(env, "XDG_RUNTIME_DIR");
+	const char *run = env_folder(env, "XDG_RUNTIME_DIR");
 	char state[1024];
 	int rc;
 
@@ -104,7 +95,7 @@ int place_open(struct place *p, const char *const *env, bool make,
 	if ((rc = state_folder(state, sizeof(state), env, err)))
 		return rc;
 	snprintf(p->log, sizeof(p->log), "%s/daemon.log", state);
-	if (run[0] == '/' && strlen(run) < sizeof(p->path) - 16)
+	if (run && strlen(run) < sizeof(p->path) - 16)
 		snprintf(p->path, sizeof(p->path), "%s/remem", run);
 	else
 		snprintf(p->path, sizeof(p->path), "%.1000s/run", state);

@@ -10,23 +10,14 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/env.h"
 #include "base/file.h"
 #include "base/path.h"
 
-static const char *look_up(const char *const *env, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t i = 0; env && env[i]; i++)
-		if (!strncmp(env[i], name, n) && env[i][n] == '=')
-			return env[i][n + 1] == '/' ? env[i] + n + 1 : NULL;
-	return NULL;
-}
-
 const char *hook_log_path(struct arena *a, const char *const *env)
 {
-	const char *dir = look_up(env, "XDG_STATE_HOME");
-	const char *home = look_up(env, "HOME");
+	const char *dir = env_folder(env, "XDG_STATE_HOME");
+	const char *home = env_folder(env, "HOME");
 
 	if (!dir && home)
 		dir = path_join(a, home, ".local/state");

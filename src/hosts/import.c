@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/env.h"
 #include "base/file.h"
 #include "base/path.h"
 #include "front.h"
@@ -391,9 +392,7 @@ int host_import(const struct import_opts *o, char **json,
 	int rc;
 
 	*json = NULL;
-	for (size_t i = 0; o->open.env && o->open.env[i]; i++)
-		if (!strncmp(o->open.env[i], "HOME=/", 6))
-			m.home = o->open.env[i] + 5;
+	m.home = env_folder(o->open.env, "HOME");
 	if (!m.home && !o->path)
 		return fail(err, REMEM_ENOTFOUND, "there is no HOME to import "
 			    "from");

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/env.h"
 #include "base/file.h"
 #include "base/path.h"
 #include "front.h"
@@ -32,21 +33,11 @@ struct run {
 
 /* ---- places ----------------------------------------------------------- */
 
-static const char *look_up(const char *const *env, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t i = 0; env && env[i]; i++)
-		if (!strncmp(env[i], name, n) && env[i][n] == '=')
-			return env[i][n + 1] == '/' ? env[i] + n + 1 : NULL;
-	return NULL;
-}
-
 static int find_places(struct run *r, struct remem_err *err)
 {
 	const char *const *env = r->o->open.env;
-	const char *home = look_up(env, "HOME");
-	const char *state = look_up(env, "XDG_STATE_HOME");
+	const char *home = env_folder(env, "HOME");
+	const char *state = env_folder(env, "XDG_STATE_HOME");
 	char *root;
 	int rc;
 

@@ -1,6 +1,7 @@
 /* What the rows of hosts.def call to say what belongs into their settings. */
 #include <string.h>
 
+#include "base/env.h"
 #include "base/path.h"
 #include "hosts/setup.h"
 
@@ -168,13 +169,9 @@ const char *setup_command(struct setup *s, enum hook_event e)
 const char *setup_folder(struct setup *s, const char *variable,
 			 const char *name)
 {
-	size_t n = strlen(variable);
+	const char *moved = s->project ? NULL : env_folder(s->env, variable);
 
-	for (size_t i = 0; !s->project && s->env && s->env[i]; i++)
-		if (!strncmp(s->env[i], variable, n) && s->env[i][n] == '=' &&
-		    s->env[i][n + 1] == '/')
-			return s->env[i] + n + 1;
-	return path_join(s->a, s->root, name);
+	return moved ? moved : path_join(s->a, s->root, name);
 }
 
 void setup_hooks(struct setup *s, const char *file,
