@@ -16,6 +16,7 @@ teardown() {
 }
 
 serve() { # MODE...
+	rm -f "$BATS_TEST_TMPDIR/port" # of the server before
 	python3 "$BATS_TEST_DIRNAME/../server/files.py" "$store" "$@" >"$BATS_TEST_TMPDIR/port" 3>&- &
 	server=$!
 	until [ -s "$BATS_TEST_TMPDIR/port" ]; do :; done
