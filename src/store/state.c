@@ -116,6 +116,19 @@ int state_run(struct state *s, const char *sql, struct remem_err *err)
 	return 0;
 }
 
+bool state_row(struct state *s, sqlite3_stmt *st, int *rc,
+	       struct remem_err *err)
+{
+	int step = *rc ? SQLITE_DONE : sqlite3_step(st);
+
+	if (step == SQLITE_ROW)
+		return true;
+	if (step != SQLITE_DONE)
+		*rc = state_fail(s, "read", err);
+	sqlite3_finalize(st);
+	return false;
+}
+
 int state_number(struct state *s, const char *sql, int64_t *out,
 		 struct remem_err *err)
 {
@@ -125,12 +138,8 @@ int state_number(struct state *s, const char *sql, int64_t *out,
 	*out = 0;
 	if (rc)
 		return rc;
-	rc = sqlite3_step(st);
-	if (rc == SQLITE_ROW)
+	while (state_row(s, st, &rc, err))
 		*out = sqlite3_column_int64(st, 0);
-	rc = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 :
-	     state_fail(s, "read", err);
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -405,14 +414,12 @@ int state_workspace(struct state *s, struct arena *a, const char **real_path,
 	*dev = *inode = 0;
 	if (rc)
 		return rc;
-	if (sqlite3_step(st) == SQLITE_ROW && sqlite3_column_text(st, 0)) {
-		*real_path = arena_strdup(a, (const char *)
-					  sqlite3_column_text(st, 0));
+	while (state_row(s, st, &rc, err)) {
+		*real_path = state_col(st, 0, a);
 		*dev = (uint64_t)sqlite3_column_int64(st, 1);
 		*inode = (uint64_t)sqlite3_column_int64(st, 2);
 	}
-	sqlite3_finalize(st);
-	return a->failed ? fail_nomem(err) : 0;
+	return rc ? rc : a->failed ? fail_nomem(err) : 0;
 }
 
 int state_ledger_add(struct state *s, const struct ledger_row *row,
@@ -446,7 +453,7 @@ int state_ledger_each(struct state *s, int64_t since_ms,
 	if (rc)
 		return rc;
 	sqlite3_bind_int64(st, 1, since_ms);
-	while (!rc && sqlite3_step(st) == SQLITE_ROW) {
+	while (state_row(s, st, &rc, err)) {
 		struct ledger_row row = {
 			sqlite3_column_int64(st, 0),
 			(const char *)sqlite3_column_text(st, 1),
@@ -459,8 +466,6 @@ int state_ledger_each(struct state *s, int64_t since_ms,
 
 		rc = fn(ctx, &row);
 	}
-	if (sqlite3_finalize(st) && !rc)
-		rc = state_fail(s, "read", err);
 	return rc;
 }
 
@@ -512,14 +517,14 @@ const char *state_meta_get(struct state *s, struct arena *a, const char *key)
 {
 	const char *value = NULL;
 	sqlite3_stmt *st;
+	int rc = 0;
 
 	if (state_ask(s, "SELECT value FROM meta WHERE key = ?1", &st, NULL))
 		return NULL;
 	state_text(st, 1, key);
-	if (sqlite3_step(st) == SQLITE_ROW && sqlite3_column_text(st, 0))
-		value = arena_strdup(a, (const char *)
-				     sqlite3_column_text(st, 0));
-	sqlite3_finalize(st);
+	while (state_row(s, st, &rc, NULL))
+		if (sqlite3_column_text(st, 0))
+			value = state_col(st, 0, a);
 	return value;
 }
 
@@ -528,21 +533,18 @@ int state_meta_each(struct state *s, const char *prefix,
 		    struct remem_err *err)
 {
 	sqlite3_stmt *st;
-	int step, rc = state_ask(s, "SELECT value FROM meta WHERE "
-				 "substr(key, 1, length(?1)) = ?1 "
-				 "ORDER BY key", &st, err);
+	int rc = state_ask(s, "SELECT value FROM meta WHERE "
+			   "substr(key, 1, length(?1)) = ?1 "
+			   "ORDER BY key", &st, err);
 
 	if (rc)
 		return rc;
 	state_text(st, 1, prefix);
-	while ((step = sqlite3_step(st)) == SQLITE_ROW) {
+	while (state_row(s, st, &rc, err)) {
 		const char *value = (const char *)sqlite3_column_text(st, 0);
 
 		if (value)
 			fn(ctx, value);
 	}
-	if (step != SQLITE_DONE)
-		rc = state_fail(s, "read", err);
-	sqlite3_finalize(st);
 	return rc;
 }

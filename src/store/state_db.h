@@ -22,7 +22,13 @@ int state_ask(struct state *s, const char *sql, sqlite3_stmt **st,
 /* Runs one that gives no rows, and finalizes it. */
 int state_done(struct state *s, sqlite3_stmt *st, struct remem_err *err);
 int state_run(struct state *s, const char *sql, struct remem_err *err);
-/* First column of the first row; 0 without one. */
+/*
+ * True: a row that may be read. At the end, after an error and where *rc is
+ * set already the statement is finalized and *rc tells which of them it was.
+ */
+bool state_row(struct state *s, sqlite3_stmt *st, int *rc,
+	       struct remem_err *err);
+/* First column of the only row; 0 without one. */
 int state_number(struct state *s, const char *sql, int64_t *out,
 		 struct remem_err *err);
 /* value may be NULL; it has to live until the statement has run. */

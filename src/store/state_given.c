@@ -47,16 +47,13 @@ int state_given_has(struct state *s, const char *session,
 	if (s->version < 3)
 		return 0;
 	rc = state_ask(s, "SELECT 1 FROM given WHERE words = ?1 AND "
-			  "(?2 IS NULL OR session = ?2)", &st, err);
+			  "(?2 IS NULL OR session = ?2) LIMIT 1", &st, err);
 	if (rc)
 		return rc;
 	sqlite3_bind_blob(st, 1, words, LINE_HASH_BYTES, SQLITE_STATIC);
 	if (session)
 		state_text(st, 2, session);
-	rc = sqlite3_step(st);
-	*has = rc == SQLITE_ROW;
-	rc = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 :
-						     state_fail(s, "read", err);
-	sqlite3_finalize(st);
+	while (state_row(s, st, &rc, err))
+		*has = true;
 	return rc;
 }

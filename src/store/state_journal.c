@@ -107,14 +107,10 @@ static int read_mark(struct state *s, const char *sql, int64_t *id,
 	memcpy(hash, nothing, SHA256_BYTES);
 	if (rc)
 		return rc;
-	rc = sqlite3_step(st);
-	if (rc == SQLITE_ROW) {
+	while (state_row(s, st, &rc, err)) {
 		*id = sqlite3_column_int64(st, 0);
 		state_hash(st, 1, hash, SHA256_BYTES);
 	}
-	rc = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 :
-	     state_fail(s, "read", err);
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -280,21 +276,18 @@ int state_journal_each(struct state *s, const struct journal_query *q,
 		       void *ctx, struct remem_err *err)
 {
 	sqlite3_stmt *st;
-	int rc, step = SQLITE_DONE;
+	int rc;
 
 	if (s->version < 2)
 		return 0;
 	if ((rc = ask_rows(s, q, &st, err)))
 		return rc;
-	while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
+	while (state_row(s, st, &rc, err)) {
 		struct journal_row r;
 
 		read_row(&r, st);
 		rc = fn(ctx, &r);
 	}
-	if (!rc && step != SQLITE_DONE)
-		rc = state_fail(s, "read", err);
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -331,12 +324,12 @@ static int check_rows(struct state *s, struct journal_state *out,
 {
 	int64_t before = out->compacted;
 	sqlite3_stmt *st;
-	int step, rc = state_ask(s, "SELECT " COLUMNS " FROM journal ORDER BY "
-				 "id", &st, err);
+	int rc = state_ask(s, "SELECT " COLUMNS " FROM journal ORDER BY id",
+			   &st, err);
 
 	if (rc)
 		return rc;
-	while ((step = sqlite3_step(st)) == SQLITE_ROW) {
+	while (state_row(s, st, &rc, err)) {
 		struct journal_row r;
 
 		read_row(&r, st);
@@ -346,9 +339,6 @@ static int check_rows(struct state *s, struct journal_state *out,
 			out->first = r.id;
 		before = out->last = r.id;
 	}
-	if (step != SQLITE_DONE)
-		rc = state_fail(s, "read", err);
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -410,18 +400,19 @@ static int compact(struct state *s, int64_t upto, int64_t now_ms,
 {
 	unsigned char hash[SHA256_BYTES];
 	sqlite3_stmt *st;
-	int64_t id;
+	int64_t id = 0;
 	int rc = state_ask(s, "SELECT id, hash FROM journal WHERE id <= ?1 "
 			   "ORDER BY id DESC LIMIT 1", &st, err);
 
 	if (rc)
 		return rc;
 	sqlite3_bind_int64(st, 1, upto);
-	id = sqlite3_step(st) == SQLITE_ROW ? sqlite3_column_int64(st, 0) : 0;
-	state_hash(st, 1, hash, SHA256_BYTES);
-	sqlite3_finalize(st);
-	if (!id)
-		return 0;
+	while (state_row(s, st, &rc, err)) {
+		id = sqlite3_column_int64(st, 0);
+		state_hash(st, 1, hash, SHA256_BYTES);
+	}
+	if (rc || !id)
+		return rc;
 	if ((rc = write_mark(s, "INSERT INTO journal_base VALUES(1, ?1, ?2) "
 			     "ON CONFLICT(one) DO UPDATE SET id = ?1, "
 			     "hash = ?2", id, hash, err)) ||

@@ -15,18 +15,6 @@ static void bind_line(sqlite3_stmt *st, int at, const unsigned char *hash)
 	bind_blob(st, at, hash, LINE_HASH_BYTES);
 }
 
-/* One row or none; *found tells. The statement is then the caller's. */
-static int one(struct state *s, sqlite3_stmt *st, bool *found,
-	       struct remem_err *err)
-{
-	int step = sqlite3_step(st);
-
-	*found = step == SQLITE_ROW;
-	if (step == SQLITE_ROW || step == SQLITE_DONE)
-		return 0;
-	return state_fail(s, "read", err);
-}
-
 /* ---- notes ---- */
 
 static void read_note(struct note_row *out, sqlite3_stmt *st)
@@ -64,11 +52,11 @@ int state_note_get(struct state *s, struct arena *a, const char *path,
 	if (rc)
 		return rc;
 	state_text(st, 1, path);
-	rc = one(s, st, found, err);
-	if (*found)
+	while (state_row(s, st, &rc, err)) {
+		*found = true;
 		read_note(out, st);
+	}
 	out->path = arena_strdup(a, path);
-	sqlite3_finalize(st);
 	return rc ? rc : a->failed ? fail_nomem(err) : 0;
 }
 
@@ -123,7 +111,7 @@ int state_note_changed(struct state *s, int64_t seq, int64_t *last,
 		       struct remem_err *err)
 {
 	sqlite3_stmt *st;
-	int rc, step = SQLITE_DONE;
+	int rc;
 
 	*last = seq;
 	if (s->version < 2)
@@ -133,13 +121,10 @@ int state_note_changed(struct state *s, int64_t seq, int64_t *last,
 	if (rc)
 		return rc;
 	sqlite3_bind_int64(st, 1, seq);
-	while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
+	while (state_row(s, st, &rc, err)) {
 		*last = sqlite3_column_int64(st, 1);
 		rc = fn(ctx, (const char *)sqlite3_column_text(st, 0));
 	}
-	if (!rc && step != SQLITE_DONE)
-		rc = state_fail(s, "read", err);
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -170,7 +155,6 @@ int state_line_origin(struct state *s, const char *path,
 		      struct remem_err *err)
 {
 	sqlite3_stmt *st;
-	bool found;
 	int rc;
 
 	*origin = 0;
@@ -185,10 +169,8 @@ int state_line_origin(struct state *s, const char *path,
 	bind_line(st, 1, line);
 	if (path)
 		state_text(st, 2, path);
-	rc = one(s, st, &found, err);
-	if (found)
+	while (state_row(s, st, &rc, err))
 		*origin = sqlite3_column_int(st, 0);
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -209,12 +191,11 @@ int state_line_known(struct state *s, const char *path,
 	state_text(st, 1, path);
 	bind_line(st, 2, words);
 	state_text(st, 3, source ? source : "");
-	rc = one(s, st, known, err);
-	if (*known) {
+	while (state_row(s, st, &rc, err)) {
+		*known = true;
 		row->journal = sqlite3_column_int64(st, 0);
 		state_hash(st, 1, row->line, LINE_HASH_BYTES);
 	}
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -223,7 +204,7 @@ int state_line_worse(struct state *s, int origin,
 		     void *ctx, struct remem_err *err)
 {
 	sqlite3_stmt *st;
-	int rc, step = SQLITE_DONE;
+	int rc;
 
 	if (s->version < 2)
 		return 0;
@@ -232,15 +213,12 @@ int state_line_worse(struct state *s, int origin,
 	if (rc)
 		return rc;
 	sqlite3_bind_int(st, 1, origin);
-	while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
+	while (state_row(s, st, &rc, err)) {
 		struct line_row r = { .origin = sqlite3_column_int(st, 1) };
 
 		state_hash(st, 0, r.line, LINE_HASH_BYTES);
 		rc = fn(ctx, &r);
 	}
-	if (!rc && step != SQLITE_DONE)
-		rc = state_fail(s, "read", err);
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -249,7 +227,7 @@ int state_line_each(struct state *s, const char *path,
 		    void *ctx, struct remem_err *err)
 {
 	sqlite3_stmt *st;
-	int rc, step = SQLITE_DONE;
+	int rc;
 
 	if (s->version < 2)
 		return 0;
@@ -258,7 +236,7 @@ int state_line_each(struct state *s, const char *path,
 	if (rc)
 		return rc;
 	state_text(st, 1, path);
-	while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
+	while (state_row(s, st, &rc, err)) {
 		struct line_row r = { .path = path };
 
 		state_hash(st, 0, r.line, LINE_HASH_BYTES);
@@ -269,9 +247,6 @@ int state_line_each(struct state *s, const char *path,
 		r.journal = sqlite3_column_int64(st, 5);
 		rc = fn(ctx, &r);
 	}
-	if (!rc && step != SQLITE_DONE)
-		rc = state_fail(s, "read", err);
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -339,14 +314,13 @@ int state_pending_each(struct state *s,
 		       void *ctx, struct remem_err *err)
 {
 	sqlite3_stmt *st;
-	int step = SQLITE_DONE;
 	int rc = state_ask(s, "SELECT id, journal, path, rewrite, size, "
 			   "before, after, bytes FROM pending ORDER BY id",
 			   &st, err);
 
 	if (rc)
 		return rc;
-	while (!rc && (step = sqlite3_step(st)) == SQLITE_ROW) {
+	while (state_row(s, st, &rc, err)) {
 		struct pending_row r = {
 			.id = sqlite3_column_int64(st, 0),
 			.journal = sqlite3_column_int64(st, 1),
@@ -361,9 +335,6 @@ int state_pending_each(struct state *s,
 		r.len = (size_t)sqlite3_column_bytes(st, 7);
 		rc = r.path ? fn(ctx, &r) : 0;
 	}
-	if (!rc && step != SQLITE_DONE)
-		rc = state_fail(s, "read", err);
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -436,10 +407,10 @@ int state_preimage_get(struct state *s, struct arena *a, int64_t journal,
 	if (rc)
 		return rc;
 	sqlite3_bind_int64(st, 1, journal);
-	rc = one(s, st, found, err);
-	if (*found) {
+	while (state_row(s, st, &rc, err)) {
 		const void *p = sqlite3_column_blob(st, 4);
 
+		*found = true;
 		out->journal = journal;
 		out->at_ms = sqlite3_column_int64(st, 0);
 		out->path = state_col(st, 1, a);
@@ -448,7 +419,6 @@ int state_preimage_get(struct state *s, struct arena *a, int64_t journal,
 		out->len = (size_t)sqlite3_column_bytes(st, 4);
 		out->bytes = arena_strndup(a, p ? p : "", out->len);
 	}
-	sqlite3_finalize(st);
 	return rc ? rc : a->failed ? fail_nomem(err) : 0;
 }
 
@@ -507,8 +477,8 @@ int state_tombstone_has(struct state *s, const char *kind,
 		return rc;
 	state_text(st, 1, kind);
 	bind_line(st, 2, hash);
-	rc = one(s, st, has, err);
-	sqlite3_finalize(st);
+	while (state_row(s, st, &rc, err))
+		*has = true;
 	return rc;
 }
 
@@ -518,7 +488,6 @@ int state_rate_add(struct state *s, const char *key, int64_t window,
 		   int64_t add, int64_t *sum, struct remem_err *err)
 {
 	sqlite3_stmt *st;
-	bool found;
 	int rc = state_ask(s, "INSERT INTO rate VALUES(?1, ?2, ?3) "
 			   "ON CONFLICT(key) DO UPDATE SET sum = CASE WHEN "
 			   "span = ?2 THEN sum + ?3 ELSE ?3 END, span = ?2 "
@@ -530,12 +499,7 @@ int state_rate_add(struct state *s, const char *key, int64_t window,
 	state_text(st, 1, key);
 	sqlite3_bind_int64(st, 2, window);
 	sqlite3_bind_int64(st, 3, add);
-	rc = one(s, st, &found, err);
-	if (found)
+	while (state_row(s, st, &rc, err))
 		*sum = sqlite3_column_int64(st, 0);
-	/* A statement with RETURNING ends when it has no more rows. */
-	if (!rc && found && sqlite3_step(st) != SQLITE_DONE)
-		rc = state_fail(s, "write", err);
-	sqlite3_finalize(st);
 	return rc;
 }

@@ -48,17 +48,13 @@ int state_review_find(struct state *s, const char *path,
 
 	*id = 0;
 	rc = state_ask(s, "SELECT id FROM review WHERE words = ?1 AND "
-			  "path = ?2", &st, err);
+			  "path = ?2 LIMIT 1", &st, err);
 	if (rc)
 		return rc;
 	sqlite3_bind_blob(st, 1, words, LINE_HASH_BYTES, SQLITE_STATIC);
 	state_text(st, 2, path);
-	rc = sqlite3_step(st);
-	if (rc == SQLITE_ROW)
+	while (state_row(s, st, &rc, err))
 		*id = sqlite3_column_int64(st, 0);
-	rc = rc == SQLITE_ROW || rc == SQLITE_DONE ? 0 :
-						     state_fail(s, "read", err);
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -100,14 +96,12 @@ int state_review_each(struct state *s, int64_t id,
 	if (rc)
 		return rc;
 	sqlite3_bind_int64(st, 1, id);
-	while (!rc && sqlite3_step(st) == SQLITE_ROW) {
+	while (state_row(s, st, &rc, err)) {
 		struct review_row row;
 
 		read_row(&row, st);
 		rc = fn(ctx, &row);
 	}
-	if (sqlite3_finalize(st) && !rc)
-		rc = state_fail(s, "read", err);
 	return rc;
 }
 
