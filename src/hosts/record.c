@@ -33,6 +33,7 @@ static void take(struct record *r, struct arena *a, yyjson_val *v)
 	e->file = arena_strdup(a, file);
 	e->inserted = arena_strdup(a, json_str(v, "inserted", ""));
 	e->made = (int)json_int(v, "made", 0);
+	e->folders = (int)json_int(v, "folders", 0);
 	e->created = json_bool(v, "created", false);
 	r->count++;
 }
@@ -91,6 +92,7 @@ int record_write(const struct record *r, struct arena *a,
 		json_kstr(&j, "file", e->file);
 		json_kstr(&j, "inserted", e->inserted);
 		json_kint(&j, "made", e->made);
+		json_kint(&j, "folders", e->folders);
 		json_kbool(&j, "created", e->created);
 		json_end(&j);
 	}

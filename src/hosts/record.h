@@ -7,6 +7,7 @@
 struct record_entry {
 	const char *file, *inserted;
 	int made;
+	int folders; /* above the file, that were made for it */
 	bool created; /* the file was made for it */
 	bool used; /* found again */
 };

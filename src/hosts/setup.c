@@ -387,6 +387,15 @@ static int are_all_there(struct run *r, bool *yes, struct remem_err *err)
 	return rc;
 }
 
+static int count_missing_folders(struct arena *a, const char *path)
+{
+	int n = 0;
+
+	while ((path = path_dir(a, path)) && path[1] && !file_exists(path))
+		n++;
+	return n;
+}
+
 static void keep_record(struct run *r, int item)
 {
 	const struct setup_item *i = &r->s.items[item];
@@ -397,6 +406,8 @@ static void keep_record(struct run *r, int item)
 		.file = i->file->path,
 		.inserted = i->inserted,
 		.made = i->made,
+		.folders = old ? old->folders :
+			   count_missing_folders(&r->a, i->file->path),
 		.created = old ? old->created : !i->file->existed,
 	};
 }
@@ -475,6 +486,21 @@ static int check_still(struct run *r, struct setup_file *f,
 	return REMEM_EBUSY;
 }
 
+/* The folders that were made for it go too, unless something else is there. */
+static int drop_file(struct run *r, struct setup_file *f,
+		     struct remem_err *err)
+{
+	struct record_entry *e = record_find(&r->old, f->path, 0);
+	const char *dir = f->path;
+
+	if (unlink(f->path))
+		return file_fail(err, errno, "remove", f->path);
+	for (int n = e ? e->folders : 0; n > 0; n--)
+		if (!(dir = path_dir(&r->a, dir)) || rmdir(dir))
+			break;
+	return 0;
+}
+
 static int write_file(struct run *r, int n, struct remem_err *err)
 {
 	struct setup_file *f = &r->s.files[n];
@@ -485,8 +511,7 @@ static int write_file(struct run *r, int n, struct remem_err *err)
 	if ((rc = save_copy(r, n, err)) || (rc = check_still(r, f, err)))
 		return rc;
 	if (f->drop)
-		return unlink(f->path) ? file_fail(err, errno, "remove",
-						   f->path) : 0;
+		return drop_file(r, f, err);
 	if ((rc = dir_make(path_dir(&r->a, f->path), 0700, err)))
 		return rc;
 	return file_write_atomic(f->path, f->text, f->len, 0600, err);

@@ -160,9 +160,19 @@ samples() {
 	for host in claude-code codex cursor gemini; do
 		"$REMEM" uninstall "$host" --project --yes
 	done
-	[ -z "$(find . -type f)" ]
+	[ -z "$(find . -mindepth 1)" ]
 	run_split "$REMEM" setup openclaw --project --yes
 	[ "$status" = 1 ]
+}
+
+@test "a folder that was there, or that has got something else, stays" {
+	mkdir -p "$BATS_TEST_TMPDIR/p/.gemini" && cd "$BATS_TEST_TMPDIR/p"
+	"$REMEM" setup gemini --project --yes
+	"$REMEM" setup cursor --project --yes
+	echo mine >.cursor/rules/mine.mdc
+	"$REMEM" uninstall gemini --project --yes
+	"$REMEM" uninstall cursor --project --yes
+	[ "$(find . -mindepth 1 | sort | tr '\n' ' ')" = './.cursor ./.cursor/rules ./.cursor/rules/mine.mdc ./.gemini ' ]
 }
 
 @test "the list says what is set up; an unknown host is named" {
