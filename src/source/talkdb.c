@@ -8,7 +8,7 @@
 #define BUSY_MS 2000
 #define NAME_BYTES 64
 
-bool talkdb_is(const char *path)
+static bool has_magic(const char *path)
 {
 	static const char magic[16] = "SQLite format 3";
 	char head[16];
@@ -41,7 +41,7 @@ static int db_fail(sqlite3 *db, struct remem_err *err)
 	return REMEM_EBUSY;
 }
 
-int talkdb_open(sqlite3 **out, const char *path, struct remem_err *err)
+static int open_any(sqlite3 **out, const char *path, struct remem_err *err)
 {
 	sqlite3 *db = NULL;
 	int rc = 0;
@@ -63,6 +63,74 @@ int talkdb_open(sqlite3 **out, const char *path, struct remem_err *err)
 	else
 		*out = db;
 	return rc;
+}
+
+bool talkdb_is(const char *path, talkdb_known_fn *known)
+{
+	sqlite3 *db;
+	bool is;
+
+	if (!has_magic(path) || open_any(&db, path, NULL))
+		return false;
+	is = known(db);
+	sqlite3_close(db);
+	return is;
+}
+
+int talkdb_open(sqlite3 **out, const char *path, talkdb_known_fn *known,
+		struct remem_err *err)
+{
+	int rc = open_any(out, path, err);
+
+	if (rc || known(*out))
+		return rc;
+	sqlite3_close(*out);
+	*out = NULL;
+	fail(err, REMEM_EVERSION, "'%s' has no talks in a form that is known",
+	     path);
+	fail_action(err, "a newer remem may read it");
+	return REMEM_EVERSION;
+}
+
+int talkdb_begin(struct talkdb *d, const char *path, talkdb_known_fn *known,
+		 struct remem_err *err)
+{
+	d->parser.fd = -1;
+	return talkdb_open(&d->db, path, known, err);
+}
+
+int talkdb_take(struct talkdb *d, const void *record, size_t len,
+		struct remem_err *err)
+{
+	buf_reset(&d->record);
+	if (len)
+		buf_add(&d->record, record, len);
+	buf_reserve(&d->record, TALKDB_ROOM);
+	return buf_check(&d->record, err);
+}
+
+yyjson_val *talkdb_object(struct talkdb *d, const char **reason)
+{
+	yyjson_val *v = jsonl_parse(&d->parser, d->record.ptr, d->record.len,
+				    reason);
+
+	if (!v || yyjson_is_obj(v))
+		return v;
+	*reason = "it is no JSON object";
+	return NULL;
+}
+
+void talkdb_put_flat(struct buf *out, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		buf_addc(out, text[i] == '\n' ? ' ' : text[i]);
+}
+
+void talkdb_release(struct talkdb *d)
+{
+	sqlite3_close(d->db);
+	jsonl_release(&d->parser);
+	buf_release(&d->record);
 }
 
 bool talkdb_has(sqlite3 *db, const char *table, const char *columns)

@@ -10,12 +10,40 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
+#include "source/jsonl.h"
 
-/* Whether the file begins as SQLite files do. */
-bool talkdb_is(const char *path);
-/* REMEM_EBUSY: its owner keeps it now, try again later. */
-int talkdb_open(sqlite3 **out, const char *path, struct remem_err *err);
+/* An open store and the record of it that was read last. */
+#define TALKDB_ROOM 16 /* that jsonl_parse() wants behind a record */
+
+struct talkdb {
+	sqlite3 *db;
+	struct buf record;
+	struct jsonl parser; /* for its document alone */
+};
+
+typedef bool talkdb_known_fn(sqlite3 *db);
+
+/* Whether the file is a database with tables that are known. */
+bool talkdb_is(const char *path, talkdb_known_fn *known);
+/*
+ * REMEM_EBUSY: its owner keeps it now, try again later. REMEM_EVERSION: its
+ * tables are not known.
+ */
+int talkdb_open(sqlite3 **out, const char *path, talkdb_known_fn *known,
+		struct remem_err *err);
+/* Opens it for reading records; to be released whatever comes of it. */
+int talkdb_begin(struct talkdb *d, const char *path, talkdb_known_fn *known,
+		 struct remem_err *err);
+/* Takes the record, with the room behind it that the parser wants. */
+int talkdb_take(struct talkdb *d, const void *record, size_t len,
+		struct remem_err *err);
+/* The record as an object; NULL with the reason. It is the parser's. */
+yyjson_val *talkdb_object(struct talkdb *d, const char **reason);
+/* Writes it as a part of one line. */
+void talkdb_put_flat(struct buf *out, const char *text, size_t len);
+void talkdb_release(struct talkdb *d);
 /* Whether the table has each of the columns ("a b c"). */
 bool talkdb_has(sqlite3 *db, const char *table, const char *columns);
 int talkdb_prepare(sqlite3_stmt **out, sqlite3 *db, const char *sql,

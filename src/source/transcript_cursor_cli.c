@@ -14,23 +14,20 @@
 #define RAW_MAX_BYTES (512u << 20)
 
 struct store {
-	sqlite3 *db;
+	struct talkdb d;
 	sqlite3_stmt *next;
 	int64_t row;
-	struct buf json;
-	struct jsonl parser;
 };
+
+static bool is_known(sqlite3 *db)
+{
+	return talkdb_has(db, "blobs", "id data") &&
+	       talkdb_has(db, "meta", "key");
+}
 
 static bool is_store(const char *path)
 {
-	sqlite3 *db;
-	bool is;
-
-	if (!talkdb_is(path) || talkdb_open(&db, path, NULL))
-		return false;
-	is = talkdb_has(db, "blobs", "id data") && talkdb_has(db, "meta", "key");
-	sqlite3_close(db);
-	return is;
+	return talkdb_is(path, is_known);
 }
 
 /* ".../<folder>/<session>/store.db": the session. */
@@ -52,17 +49,13 @@ static int store_open(struct transcript *t, struct remem_err *err)
 	if (!s)
 		return fail_nomem(err);
 	t->self = s;
-	s->parser.fd = -1;
-	if ((rc = talkdb_open(&s->db, t->path, err)))
+	if ((rc = talkdb_begin(&s->d, t->path, is_known, err)))
 		return rc;
-	if (!talkdb_has(s->db, "blobs", "id data"))
-		return fail(err, REMEM_EVERSION, "'%s' has no talk in a form "
-			    "that is known", t->path);
 	t->info.session = session_of(t);
 	t->info.rewritten = t->from.line > 0;
 	memset(&t->from, 0, sizeof(t->from));
 	/* What is no JSON object is left to SQLite to pass over. */
-	return talkdb_prepare(&s->next, s->db, "SELECT rowid, data FROM blobs "
+	return talkdb_prepare(&s->next, s->d.db, "SELECT rowid, data FROM blobs "
 			      "WHERE rowid > ?1 AND substr(data, 1, 1) IN "
 			      "(x'7b', '{') ORDER BY rowid LIMIT 1", err);
 }
@@ -74,9 +67,7 @@ static void store_close(struct transcript *t)
 	if (!s)
 		return;
 	sqlite3_finalize(s->next);
-	sqlite3_close(s->db);
-	jsonl_release(&s->parser);
-	buf_release(&s->json);
+	talkdb_release(&s->d);
 	mem_free(s);
 }
 
@@ -142,7 +133,7 @@ static void message(struct transcript *t, yyjson_val *m)
 		block(t, b, user);
 }
 
-/* 1: a row, in s->json; 0: the end. */
+/* 1: a row, taken; 0: the end. */
 static int next_row(struct store *s, struct remem_err *err)
 {
 	int rc;
@@ -152,13 +143,9 @@ static int next_row(struct store *s, struct remem_err *err)
 	if (rc != 1)
 		return rc;
 	s->row = sqlite3_column_int64(s->next, 0);
-	buf_reset(&s->json);
-	if (sqlite3_column_blob(s->next, 1))
-		buf_add(&s->json, sqlite3_column_blob(s->next, 1),
-			(size_t)sqlite3_column_bytes(s->next, 1));
-	buf_reserve(&s->json, 16);
+	rc = talkdb_take(&s->d, sqlite3_column_blob(s->next, 1),
+			 (size_t)sqlite3_column_bytes(s->next, 1), err);
 	sqlite3_reset(s->next);
-	rc = buf_check(&s->json, err);
 	return rc ? rc : 1;
 }
 
@@ -174,8 +161,8 @@ static int fill(struct transcript *t, bool *more, struct remem_err *err)
 		return rc;
 	memset(&t->next, 0, sizeof(t->next));
 	t->next.line = t->info.lines = s->row;
-	v = jsonl_parse(&s->parser, s->json.ptr, s->json.len, &reason);
-	if (yyjson_is_obj(v))
+	v = talkdb_object(&s->d, &reason);
+	if (v)
 		message(t, v);
 	else
 		transcript_bad(t, s->row, reason);
@@ -204,9 +191,7 @@ static int raw(int *fd, struct transcript *t, struct remem_err *err)
 	while ((rc = next_row(s, err)) == 1) {
 		for (; line < s->row && !out.failed; line++)
 			buf_addc(&out, '\n');
-		for (size_t i = 0; i < s->json.len; i++)
-			buf_addc(&out, s->json.ptr[i] == '\n' ? ' ' :
-				 s->json.ptr[i]);
+		talkdb_put_flat(&out, s->d.record.ptr, s->d.record.len);
 		buf_addc(&out, '\n');
 		line++;
 	}

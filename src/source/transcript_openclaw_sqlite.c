@@ -13,6 +13,7 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "base/zstd.h"
 #include "source/openclaw.h"
 #include "source/talkdb.h"
@@ -21,48 +22,34 @@
 #define RAW_MAX_BYTES (512u << 20)
 
 struct store {
-	sqlite3 *db;
+	struct talkdb d;
 	sqlite3_stmt *next; /* the record behind a seq */
 	bool active; /* this session has a current path */
 	char generation[80];
 	int64_t done, last; /* current records read, seq of the last */
-	struct buf event;
-	struct jsonl parser; /* for its document alone */
 };
+
+static bool is_known(sqlite3 *db)
+{
+	return talkdb_has(db, "transcript_events", "session_id seq event_json");
+}
+
+/* What is talked in it is not to be kept. */
+static bool is_incognito(const char *path)
+{
+	return !strncmp(path_base(path), "incognito-", 10);
+}
 
 static bool is_store(const char *path)
 {
-	const char *base = strrchr(path, '/');
-	sqlite3 *db;
-	bool is;
-
-	base = base ? base + 1 : path;
-	if (!strncmp(base, "incognito-", 10) || !talkdb_is(path) ||
-	    talkdb_open(&db, path, NULL))
-		return !strcmp(base, "openclaw-agent.sqlite");
-	is = talkdb_has(db, "transcript_events", "session_id seq event_json");
-	sqlite3_close(db);
-	return is || !strcmp(base, "openclaw-agent.sqlite");
+	return !strcmp(path_base(path), "openclaw-agent.sqlite") ||
+	       (!is_incognito(path) && talkdb_is(path, is_known));
 }
 
-static int open_db(sqlite3 **db, const char *path, struct remem_err *err)
+static int refuse_incognito(const char *path, struct remem_err *err)
 {
-	const char *base = strrchr(path, '/');
-	int rc;
-
-	base = base ? base + 1 : path;
-	if (!strncmp(base, "incognito-", 10))
-		return fail(err, REMEM_EPERM, "'%s' is not to be read", path);
-	if ((rc = talkdb_open(db, path, err)))
-		return rc;
-	if (talkdb_has(*db, "transcript_events", "session_id seq event_json"))
-		return 0;
-	sqlite3_close(*db);
-	*db = NULL;
-	fail(err, REMEM_EVERSION, "'%s' has no transcripts in a form that is "
-	     "known", path);
-	fail_action(err, "a newer remem may read it");
-	return REMEM_EVERSION;
+	return is_incognito(path) ? fail(err, REMEM_EPERM,
+					 "'%s' is not to be read", path) : 0;
 }
 
 static bool has_active(sqlite3 *db)
@@ -187,9 +174,9 @@ static int talks(struct transcript_talk **out, size_t *count, struct arena *a,
 	const char *session = "";
 	sqlite3_stmt *st = NULL;
 	sqlite3 *db;
-	int rc = open_db(&db, path, err);
+	int rc = refuse_incognito(path, err);
 
-	if (rc)
+	if (rc || (rc = talkdb_open(&db, path, is_known, err)))
 		return rc;
 	rc = talkdb_prepare(&st, db, "SELECT session_id FROM transcript_events "
 			    "WHERE session_id > ?1 ORDER BY session_id LIMIT 1",
@@ -298,10 +285,10 @@ static int resolve(struct transcript *t, struct store *s,
 	sqlite3_stmt *st;
 	int rc;
 
-	if (!talkdb_has(s->db, "transcript_event_identities",
+	if (!talkdb_has(s->d.db, "transcript_event_identities",
 			"session_id event_id seq parent_id"))
 		return 0;
-	if ((rc = talkdb_prepare(&st, s->db, "SELECT event_id, parent_id, seq "
+	if ((rc = talkdb_prepare(&st, s->d.db, "SELECT event_id, parent_id, seq "
 				 "FROM transcript_event_identities "
 				 "WHERE session_id = ?1 ORDER BY seq", err)))
 		return rc;
@@ -322,8 +309,8 @@ static bool mark_holds(const struct transcript *t, const struct store *s)
 	const struct transcript_mark *m = &t->from;
 
 	return s->active && !strcmp(m->generation, s->generation) &&
-	       active_count(s->db, t->info.session, m->line) == m->offset &&
-	       number(s->db, "SELECT 1 FROM " ACTIVE " AND event_seq = ?2",
+	       active_count(s->d.db, t->info.session, m->line) == m->offset &&
+	       number(s->d.db, "SELECT 1 FROM " ACTIVE " AND event_seq = ?2",
 		      t->info.session, m->line, 0) == 1;
 }
 
@@ -331,8 +318,8 @@ static int begin(struct transcript *t, struct store *s, struct remem_err *err)
 {
 	int rc;
 
-	s->active = active_count(s->db, t->info.session, INT64_MAX) > 0;
-	generation_of(s->generation, s->db, t->info.session);
+	s->active = active_count(s->d.db, t->info.session, INT64_MAX) > 0;
+	generation_of(s->generation, s->d.db, t->info.session);
 	if (t->from.line && mark_holds(t, s)) {
 		s->done = t->from.offset;
 		s->last = t->from.line;
@@ -344,7 +331,7 @@ static int begin(struct transcript *t, struct store *s, struct remem_err *err)
 		if (!s->active && (rc = resolve(t, s, err)))
 			return rc;
 	}
-	return talkdb_prepare(&s->next, s->db, s->active ?
+	return talkdb_prepare(&s->next, s->d.db, s->active ?
 		"SELECT e.seq, e.event_json, e.event_zstd, e.created_at "
 		"FROM session_transcript_active_events a "
 		"JOIN transcript_events e ON e.session_id = a.session_id "
@@ -361,30 +348,26 @@ static int take_event(struct store *s, sqlite3_stmt *st, int column,
 {
 	const void *p = sqlite3_column_blob(st, column);
 	size_t n = (size_t)sqlite3_column_bytes(st, column);
-	int rc = 0;
+	int rc;
 
-	buf_reset(&s->event);
-	if (p) {
-		buf_add(&s->event, p, n);
-	} else {
-		p = sqlite3_column_blob(st, column + 1);
-		n = (size_t)sqlite3_column_bytes(st, column + 1);
-		if (p)
-			rc = zstd_read(&s->event, p, n, EVENT_MAX_BYTES, err);
-	}
-	buf_reserve(&s->event, 16);
-	return rc ? rc : buf_check(&s->event, err);
+	if (p)
+		return talkdb_take(&s->d, p, n, err);
+	buf_reset(&s->d.record);
+	p = sqlite3_column_blob(st, column + 1);
+	n = (size_t)sqlite3_column_bytes(st, column + 1);
+	rc = p ? zstd_read(&s->d.record, p, n, EVENT_MAX_BYTES, err) : 0;
+	buf_reserve(&s->d.record, TALKDB_ROOM);
+	return rc ? rc : buf_check(&s->d.record, err);
 }
 
 static void read_event(struct transcript *t, struct store *s, int64_t seq,
 		       int64_t created)
 {
 	const char *reason;
-	yyjson_val *v = jsonl_parse(&s->parser, s->event.ptr, s->event.len,
-				    &reason);
+	yyjson_val *v = talkdb_object(&s->d, &reason);
 
-	if (!yyjson_is_obj(v)) {
-		transcript_bad(t, seq, v ? "it is no JSON object" : reason);
+	if (!v) {
+		transcript_bad(t, seq, reason);
 		return;
 	}
 	memset(&t->next, 0, sizeof(t->next));
@@ -400,7 +383,7 @@ static int first_record(struct transcript *t, struct store *s,
 	sqlite3_stmt *st;
 	int rc;
 
-	if ((rc = talkdb_prepare(&st, s->db, "SELECT event_json, event_zstd "
+	if ((rc = talkdb_prepare(&st, s->d.db, "SELECT event_json, event_zstd "
 				 "FROM transcript_events WHERE session_id = ?1 "
 				 "ORDER BY seq LIMIT 1", err)))
 		return rc;
@@ -417,25 +400,26 @@ static int first_record(struct transcript *t, struct store *s,
 
 static int store_open(struct transcript *t, struct remem_err *err)
 {
-	struct store *s = mem_zalloc(sizeof(*s));
-	int rc;
+	int rc = refuse_incognito(t->path, err);
+	struct store *s;
 
-	if (!s)
+	if (rc)
+		return rc;
+	if (!(s = mem_zalloc(sizeof(*s))))
 		return fail_nomem(err);
 	t->self = s;
-	s->parser.fd = -1;
-	if ((rc = open_db(&s->db, t->path, err)))
+	if ((rc = talkdb_begin(&s->d, t->path, is_known, err)))
 		return rc;
 	t->info.session = t->wanted_session ? t->wanted_session :
-					      newest(t, s->db);
-	if (!t->info.session || is_forgotten(s->db, t->info.session) ||
-	    number(s->db, "SELECT count(*) FROM (SELECT 1 FROM "
+					      newest(t, s->d.db);
+	if (!t->info.session || is_forgotten(s->d.db, t->info.session) ||
+	    number(s->d.db, "SELECT count(*) FROM (SELECT 1 FROM "
 		   "transcript_events WHERE session_id = ?1 LIMIT 1)",
 		   t->info.session, 0, 0) < 1)
 		return fail(err, REMEM_ENOTFOUND, "there is no talk '%s' in "
 			    "'%s'", t->info.session ? t->info.session : "",
 			    t->path);
-	read_facts(t, s->db);
+	read_facts(t, s->d.db);
 	if ((rc = begin(t, s, err)))
 		return rc;
 	/* Where it was held stands in its first record. */
@@ -449,9 +433,7 @@ static void store_close(struct transcript *t)
 	if (!s)
 		return;
 	sqlite3_finalize(s->next);
-	sqlite3_close(s->db);
-	jsonl_release(&s->parser);
-	buf_release(&s->event);
+	talkdb_release(&s->d);
 	mem_free(s);
 }
 
@@ -519,9 +501,7 @@ static int raw(int *fd, struct transcript *t, struct remem_err *err)
 			continue;
 		for (; line < seq && !out.failed; line++)
 			buf_addc(&out, '\n');
-		for (size_t i = 0; i < s->event.len; i++)
-			buf_addc(&out, s->event.ptr[i] == '\n' ? ' ' :
-				 s->event.ptr[i]);
+		talkdb_put_flat(&out, s->d.record.ptr, s->d.record.len);
 		buf_addc(&out, '\n');
 		line++;
 	}

@@ -9,17 +9,16 @@
 
 #include "base/alloc.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "source/talkdb.h"
 #include "source/transcript_format.h"
 
 #define RAW_MAX_BYTES (512u << 20)
 
 struct store {
-	sqlite3 *db;
+	struct talkdb d;
 	sqlite3_stmt *messages, *parts;
 	int64_t line;
-	struct buf json;
-	struct jsonl parser;
 };
 
 static bool is_known(sqlite3 *db)
@@ -31,30 +30,8 @@ static bool is_known(sqlite3 *db)
 
 static bool is_store(const char *path)
 {
-	const char *base = strrchr(path, '/');
-	sqlite3 *db;
-	bool is;
-
-	base = base ? base + 1 : path;
-	if (!talkdb_is(path) || talkdb_open(&db, path, NULL))
-		return !strcmp(base, "opencode.db");
-	is = is_known(db);
-	sqlite3_close(db);
-	return is || !strcmp(base, "opencode.db");
-}
-
-static int open_db(sqlite3 **db, const char *path, struct remem_err *err)
-{
-	int rc = talkdb_open(db, path, err);
-
-	if (rc || is_known(*db))
-		return rc;
-	sqlite3_close(*db);
-	*db = NULL;
-	fail(err, REMEM_EVERSION, "'%s' has no talks in a form that is known",
-	     path);
-	fail_action(err, "a newer remem may read it");
-	return REMEM_EVERSION;
+	return !strcmp(path_base(path), "opencode.db") ||
+	       talkdb_is(path, is_known);
 }
 
 static int talks(struct transcript_talk **out, size_t *count, struct arena *a,
@@ -63,7 +40,7 @@ static int talks(struct transcript_talk **out, size_t *count, struct arena *a,
 	size_t cap = 0;
 	sqlite3_stmt *st;
 	sqlite3 *db;
-	int rc = open_db(&db, path, err);
+	int rc = talkdb_open(&db, path, is_known, err);
 
 	if (rc)
 		return rc;
@@ -104,7 +81,7 @@ static int read_session(struct transcript *t, struct store *s,
 {
 	struct transcript_info *i = &t->info;
 	sqlite3_stmt *st;
-	int rc = talkdb_prepare(&st, s->db, t->wanted_session ?
+	int rc = talkdb_prepare(&st, s->d.db, t->wanted_session ?
 		"SELECT id, directory, title, parent_id FROM session "
 		"WHERE id = ?1" :
 		"SELECT id, directory, title, parent_id FROM session "
@@ -140,17 +117,16 @@ static int store_open(struct transcript *t, struct remem_err *err)
 	if (!s)
 		return fail_nomem(err);
 	t->self = s;
-	s->parser.fd = -1;
-	if ((rc = open_db(&s->db, t->path, err)) ||
+	if ((rc = talkdb_begin(&s->d, t->path, is_known, err)) ||
 	    (rc = read_session(t, s, err)))
 		return rc;
 	t->info.rewritten = t->from.line > 0;
 	memset(&t->from, 0, sizeof(t->from));
-	if ((rc = talkdb_prepare(&s->messages, s->db, "SELECT id, data, "
+	if ((rc = talkdb_prepare(&s->messages, s->d.db, "SELECT id, data, "
 				 "time_created FROM message "
 				 "WHERE session_id = ?1 "
 				 "ORDER BY time_created, id", err)) ||
-	    (rc = talkdb_prepare(&s->parts, s->db, "SELECT data FROM part "
+	    (rc = talkdb_prepare(&s->parts, s->d.db, "SELECT data FROM part "
 				 "WHERE message_id = ?1 ORDER BY id", err)))
 		return rc;
 	sqlite3_bind_text(s->messages, 1, t->info.session, -1, SQLITE_STATIC);
@@ -165,9 +141,7 @@ static void store_close(struct transcript *t)
 		return;
 	sqlite3_finalize(s->messages);
 	sqlite3_finalize(s->parts);
-	sqlite3_close(s->db);
-	jsonl_release(&s->parser);
-	buf_release(&s->json);
+	talkdb_release(&s->d);
 	mem_free(s);
 }
 
@@ -175,18 +149,16 @@ static yyjson_val *parse(struct transcript *t, struct store *s,
 			 sqlite3_stmt *st, int column)
 {
 	const char *text = (const char *)sqlite3_column_text(st, column);
-	const char *reason = "it is no JSON object";
+	const char *reason;
 	yyjson_val *v;
 
-	buf_reset(&s->json);
-	buf_adds(&s->json, text ? text : "");
-	if (!buf_reserve(&s->json, 16))
+	if (talkdb_take(&s->d, text, (size_t)sqlite3_column_bytes(st, column),
+			NULL))
 		return NULL;
-	v = jsonl_parse(&s->parser, s->json.ptr, s->json.len, &reason);
-	if (yyjson_is_obj(v))
-		return v;
-	transcript_bad(t, s->line, reason);
-	return NULL;
+	v = talkdb_object(&s->d, &reason);
+	if (!v)
+		transcript_bad(t, s->line, reason);
+	return v;
 }
 
 static void tool(struct transcript *t, yyjson_val *p)
@@ -299,8 +271,7 @@ static int raw(int *fd, struct transcript *t, struct remem_err *err)
 
 			if (n++)
 				buf_addc(&out, ',');
-			for (; p && *p; p++)
-				buf_addc(&out, *p == '\n' ? ' ' : *p);
+			talkdb_put_flat(&out, p ? p : "", p ? strlen(p) : 0);
 		}
 		buf_adds(&out, "]\n");
 		if (rc < 0)
