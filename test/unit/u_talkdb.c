@@ -317,7 +317,7 @@ static void test_talkdb__unknown_tables_are_listed_and_nothing_is_lost(
 	ix_run(&x);
 	assert_int_equal(ix_hits(&x, "wombat"), 1);
 	assert_int_equal(x.r.skip_count, 1);
-	assert_non_null(strstr(x.r.skips[0].reason, "no transcripts in a form"));
+	assert_non_null(strstr(x.r.skips[0].reason, "no talks in a form"));
 	sql("ALTER TABLE transcript_events_2 RENAME TO transcript_events");
 	event("s1", 2, "b", "a", "user", "the koala", false, true);
 	ix_run(&x);
