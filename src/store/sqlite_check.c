@@ -299,11 +299,12 @@ int sq_check(struct store *st, struct arena *a, const char ***problems,
 {
 	struct sq *s = sq_of(st);
 	struct report r = { .s = s, .a = a };
-	int rc = sq_op_begin(s, err);
+	int rc;
 
 	*problems = NULL;
 	*count = 0;
-	if (rc)
+	/* Checking the pages calls FTS5 as well. */
+	if ((rc = bulk_end(s, err)) || (rc = sq_op_begin(s, err)))
 		return rc;
 	if (!(rc = check_pages(&r, err)) && !(rc = check_totals(&r, err)) &&
 	    !(rc = check_rows(&r, err)) && !(rc = check_map(&r, err)) &&

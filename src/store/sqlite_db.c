@@ -76,11 +76,20 @@ static int not_ours(struct sq *s, struct remem_err *err)
 	return REMEM_ECORRUPT;
 }
 
+/* Whether FTS5 is called for the postings. */
+static bool asks_fts(enum stmt_id id)
+{
+	return id == S_POST_ADD || id == S_POST_DEL || id == S_POST_MATCH;
+}
+
 int sq_get(struct sq *s, enum stmt_id id, sqlite3_stmt **out,
 	   struct remem_err *err)
 {
 	sqlite3_stmt **st = &s->stmt[id];
+	int rc;
 
+	if (!s->bulk_over && asks_fts(id) && (rc = bulk_end(s, err)))
+		return rc;
 	if (!*st && sqlite3_prepare_v3(s->db, sql[id], -1,
 				       SQLITE_PREPARE_PERSISTENT, st, NULL))
 		return sqlite3_errcode(s->db) == SQLITE_ERROR ?
@@ -316,7 +325,8 @@ static int flush(struct sq *s, struct remem_err *err)
 {
 	int rc;
 
-	if ((rc = fp_flip_if_complete(s, err)) || (rc = map_flush(s, err)) ||
+	if ((rc = bulk_flush(s, err)) || (rc = fp_flip_if_complete(s, err)) ||
+	    (rc = map_flush(s, err)) ||
 	    (rc = fps_flush(s, err)))
 		return rc;
 	return sq_counts_save(s, err);
@@ -351,6 +361,7 @@ void sq_rollback(struct store *st)
 	s->in_write = false;
 	s->unlinked.count = 0;
 	s->counts_loaded = s->counts_dirty = false;
+	bulk_drop(s);
 	map_drop(s);
 	fps_drop(s);
 	pending_drop(s);

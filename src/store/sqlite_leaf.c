@@ -1,16 +1,15 @@
 /* See sqlite_leaf.h. Nothing here trusts the bytes: what makes no sense sets
  * broken and ends the cursor. */
-#include "store/sqlite_leaf.h"
+#include "store/sqlite_segment.h"
 
 #include <string.h>
 
 #define LEAF_HEAD 4 /* bytes before the entries */
-#define MARK_V2 0xff000001u /* records of a kind that we never make */
+/* Records of a kind that we never make. */
+#define MARK_V2 "\xff\0\0\1"
 
-/* A varint as SQLite writes it: seven bits a byte, high ones first. Returns
- * the place behind it, 0 if it is cut off. */
-static size_t varint(const unsigned char *p, size_t at, size_t end,
-		     uint64_t *out)
+/* Seven bits a byte, high ones first. */
+size_t varint_get(const unsigned char *p, size_t at, size_t end, uint64_t *out)
 {
 	uint64_t v = 0;
 
@@ -48,7 +47,7 @@ static bool index_step(struct cursor *c, uint32_t from)
 	c->next = 0;
 	if (c->index >= c->len)
 		return true;
-	c->index = varint(c->buf, c->index, c->len, &by);
+	c->index = varint_get(c->buf, c->index, c->len, &by);
 	if (!c->index || by < 1 || by >= c->end || from + by >= c->end ||
 	    from + by < LEAF_HEAD)
 		return false;
@@ -89,9 +88,9 @@ static bool entry_read(struct entry *e, const struct cursor *c)
 	size_t at = c->next;
 
 	e->keep = 0;
-	if (!c->fresh && !(at = varint(c->buf, at, c->end, &e->keep)))
+	if (!c->fresh && !(at = varint_get(c->buf, at, c->end, &e->keep)))
 		return false;
-	at = varint(c->buf, at, c->end, &e->rest);
+	at = varint_get(c->buf, at, c->end, &e->rest);
 	e->at = at;
 	return at && e->rest <= c->end - at && e->keep <= LEAF_TERM_MAX &&
 	       e->rest <= LEAF_TERM_MAX - e->keep;
@@ -213,7 +212,7 @@ int cursor_rows(struct cursor *c, struct leaf_row *rows, size_t max, size_t *n)
 
 			if (c->buf[at] < 0x80)
 				by = c->buf[at++];
-			else if (!(at = varint(c->buf, at, stop, &by)))
+			else if (!(at = varint_get(c->buf, at, stop, &by)))
 				return broken(c);
 			row += by;
 			r->id = row > UINT32_MAX ? 0 : (uint32_t)row;
@@ -249,45 +248,75 @@ static uint64_t number(struct reader *r)
 	uint64_t v = 0;
 
 	if (!r->bad)
-		r->at = varint(r->p, r->at, r->len, &v);
+		r->at = varint_get(r->p, r->at, r->len, &v);
 	r->bad = r->bad || !r->at;
 	return r->bad ? 0 : v;
+}
+
+static void read_level(struct structure *s, int level, struct reader *r)
+{
+	uint64_t n;
+
+	s->level[level].merging = number(r);
+	n = number(r);
+	if (n > (uint64_t)(STRUCTURE_MAX_SEGMENTS - s->count))
+		r->bad = true;
+	s->level[level].count = r->bad ? 0 : (int)n;
+	for (int i = 0; i < s->level[level].count; i++) {
+		struct segment *g = &s->segments[s->count++];
+
+		g->id = (uint32_t)number(r);
+		g->first = (uint32_t)number(r);
+		g->last = (uint32_t)number(r);
+	}
+}
+
+bool structure_decode(struct structure *s, const void *record, size_t len)
+{
+	struct reader r = { record, sizeof(s->cookie), len, len < 7 };
+	uint64_t levels;
+
+	memset(s, 0, sizeof(*s));
+	if (r.bad || (len >= 8 && !memcmp(r.p + 4, MARK_V2, 4)))
+		return false;
+	memcpy(s->cookie, record, sizeof(s->cookie));
+	levels = number(&r);
+	number(&r); /* of segments */
+	s->writes = number(&r);
+	if (r.bad || levels > STRUCTURE_MAX_LEVELS)
+		return false;
+	s->levels = (int)levels;
+	for (int i = 0; i < s->levels && !r.bad; i++)
+		read_level(s, i, &r);
+	return !r.bad;
+}
+
+int structure_by_age(struct segment out[STRUCTURE_MAX_SEGMENTS],
+		     const struct structure *s)
+{
+	int at = 0, n = s->count;
+
+	/* Within a level the newest is the last. */
+	for (int i = 0; i < s->levels; i++) {
+		n -= s->level[i].count;
+		memcpy(out + n, s->segments + at,
+		       (size_t)s->level[i].count * sizeof(*out));
+		at += s->level[i].count;
+	}
+	return s->count;
 }
 
 int structure_read(struct segment *out, int max, const void *record,
 		   size_t len)
 {
-	struct reader r = { record, 4, len, len < 8 };
-	uint64_t levels, all, in_level;
-	int n = 0;
+	struct segment old[STRUCTURE_MAX_SEGMENTS];
+	struct structure s;
+	int n;
 
-	if (!r.bad && ((uint32_t)r.p[4] << 24 | (uint32_t)r.p[5] << 16 |
-		       (uint32_t)r.p[6] << 8 | r.p[7]) == MARK_V2)
+	if (!structure_decode(&s, record, len) || s.count > max)
 		return -1;
-	levels = number(&r);
-	all = number(&r);
-	number(&r); /* of writes */
-	if (r.bad || all > (uint64_t)max)
-		return -1;
-	for (uint64_t i = 0; i < levels && !r.bad; i++) {
-		int from = n;
-
-		number(&r); /* of segments being merged */
-		in_level = number(&r);
-		for (uint64_t k = 0; k < in_level && !r.bad; k++) {
-			struct segment s;
-
-			s.id = (uint32_t)number(&r);
-			s.first = (uint32_t)number(&r);
-			s.last = (uint32_t)number(&r);
-			if (n == max)
-				return -1;
-			/* Within a level the newest is the last. */
-			memmove(out + from + 1, out + from,
-				(size_t)(n - from) * sizeof(*out));
-			out[from] = s;
-			n += !r.bad;
-		}
-	}
-	return r.bad ? -1 : n;
+	n = structure_by_age(old, &s);
+	for (int i = 0; i < n; i++)
+		out[i] = old[n - 1 - i];
+	return n;
 }

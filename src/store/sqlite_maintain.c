@@ -49,6 +49,23 @@ static int verify(struct sq *s, struct remem_err *err)
 	return rc;
 }
 
+/* What was gathered is written by now; checking may call FTS5. */
+static int one_segment(struct sq *s, struct remem_err *err)
+{
+	bool done;
+	int rc = sq_begin(&s->head, err);
+
+	if (rc)
+		return rc;
+	if ((rc = bulk_merge(s, &done, err)) ||
+	    (rc = sq_commit(&s->head, err)))
+		sq_rollback(&s->head);
+	else if (done)
+		s->chunks_moved = 0;
+	bulk_free(s);
+	return rc;
+}
+
 int sq_publish(struct store *st, struct remem_err *err)
 {
 	struct sq *s = sq_of(st);
@@ -56,7 +73,7 @@ int sq_publish(struct store *st, struct remem_err *err)
 
 	if (s->mode != STORE_REBUILD || s->in_write)
 		return fail(err, REMEM_EINVAL, "there is no index to publish");
-	if ((rc = verify(s, err)))
+	if ((rc = one_segment(s, err)) || (rc = verify(s, err)))
 		return rc;
 	/* With synchronous = NORMAL it is the checkpoint that syncs. */
 	if ((rc = sq_exec(s, "PRAGMA wal_checkpoint(TRUNCATE)", err)) ||
@@ -122,6 +139,18 @@ static bool is_bulk(const struct sq *s)
 		s->chunks_moved >= s->counts[C_CHUNKS] / 4);
 }
 
+static int merge_postings(struct sq *s, bool bulk, struct remem_err *err)
+{
+	bool done;
+	int rc = bulk_merge(s, &done, err);
+
+	if (rc || done)
+		return rc;
+	if ((rc = bulk_end(s, err)))
+		return rc;
+	return sq_exec(s, bulk ? OPTIMIZE : MERGE, err);
+}
+
 int sq_maintain(struct store *st, int64_t cache_entries, struct remem_err *err)
 {
 	struct sq *s = sq_of(st);
@@ -135,7 +164,7 @@ int sq_maintain(struct store *st, int64_t cache_entries, struct remem_err *err)
 		return rc;
 	bulk = is_bulk(s);
 	if ((rc = vectors_maintain(s, cache_entries, err)) ||
-	    (rc = sq_exec(s, bulk ? OPTIMIZE : MERGE, err))) {
+	    (rc = merge_postings(s, bulk, err))) {
 		sq_rollback(st);
 		return rc;
 	}

@@ -110,7 +110,7 @@ static int new_settings(struct sq *s, struct remem_err *err)
 	return sq_exec(s, NEW_SETTINGS "PRAGMA journal_mode = TRUNCATE", err);
 }
 
-static int open_writer(struct sq *s, bool fresh, struct remem_err *err)
+static int open_connection(struct sq *s, bool fresh, struct remem_err *err)
 {
 	int persist = 1;
 	int rc = open_file(s, SQLITE_OPEN_READWRITE |
@@ -124,9 +124,28 @@ static int open_writer(struct sq *s, bool fresh, struct remem_err *err)
 	 * does not sync what the next run may just as well read back. */
 	sqlite3_file_control(s->db, "main", SQLITE_FCNTL_PERSIST_WAL, &persist);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-	if ((rc = sq_exec(s, WRITER_SETTINGS, err)))
+	return sq_exec(s, WRITER_SETTINGS, err);
+}
+
+static void close_db(struct sq *s)
+{
+	sq_finalize(s);
+	sqlite3_close(s->db);
+	s->db = NULL;
+	s->broken = false;
+}
+
+static int open_writer(struct sq *s, bool fresh, struct remem_err *err)
+{
+	int rc = open_connection(s, fresh, err);
+
+	if (rc || !fresh)
 		return rc;
-	return fresh ? sq_schema_make(s, err) : 0;
+	if ((rc = sq_schema_make(s, err)))
+		return rc;
+	/* FTS5 now believes in an empty table: see sqlite_bulk.c. */
+	close_db(s);
+	return open_connection(s, false, err);
 }
 
 /* ---- which generation ---- */
@@ -181,14 +200,6 @@ static int make_generation(struct sq *s, struct remem_err *err)
 	if ((rc = open_writer(s, true, err)))
 		return rc;
 	return dir_fsync(s->dir, err);
-}
-
-static void close_db(struct sq *s)
-{
-	sq_finalize(s);
-	sqlite3_close(s->db);
-	s->db = NULL;
-	s->broken = false;
 }
 
 /* Opens what current names. REMEM_ENOTFOUND when there is nothing usable and
@@ -349,6 +360,7 @@ void sq_close(struct store *st)
 	}
 	if (s->broken && s->mode != STORE_READ && s->gen_dir)
 		gen_mark_damaged(s->gen_dir);
+	bulk_free(s);
 	fps_drop(s);
 	map_release(s);
 	pending_drop(s);

@@ -74,11 +74,14 @@ int post_add_counted(struct sq *s, const struct post_chunk *c, uint32_t file,
 {
 	struct fts_count *n = &s->fts_count;
 	struct map_entry e = { .file = file };
+	bool taken;
 	int rc;
 
 	*n = (struct fts_count){ .on = true, .lead = c->lead,
 				 .len = c->lead + c->len };
-	rc = post_add(s, c->id, body, err);
+	rc = bulk_add(s, c->id, body, n, &taken, err);
+	if (!rc && !taken)
+		rc = post_add(s, c->id, body, err);
 	n->on = false;
 	if (rc)
 		return rc;

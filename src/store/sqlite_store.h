@@ -125,6 +125,8 @@ struct sq {
 	size_t queue_len, queue_pos;
 	int queue_fp; /* 0: not made */
 	struct fts_count fts_count; /* by the tokenizer of db */
+	struct bulk *bulk; /* postings gathered, or NULL */
+	bool bulk_over; /* FTS5 writes them in this connection */
 	struct lists *lists[LIST_TABLES]; /* made at first use */
 	struct gathered *gathered; /* by the last pool of chunks, or NULL */
 	struct scan *scan; /* begun ahead, in this snapshot, or NULL */
@@ -252,6 +254,20 @@ int names_del(struct sq *s, const struct store_file *f, struct remem_err *err);
  * is counted by the tokenizer on the way. */
 int post_add_counted(struct sq *s, const struct post_chunk *c, uint32_t file,
 		     const struct buf *body, struct remem_err *err);
+
+/* ---- sqlite_bulk.c: postings of a first index, gathered in memory */
+/* *taken false: FTS5 is to be given it. n: as the tokenizer fills it. */
+int bulk_add(struct sq *s, int64_t id, const struct buf *body,
+	     struct fts_count *n, bool *taken, struct remem_err *err);
+/* Writes what was gathered. */
+int bulk_flush(struct sq *s, struct remem_err *err);
+/* The same, and no more is gathered: before FTS5 touches the table. */
+int bulk_end(struct sq *s, struct remem_err *err);
+/* Forgets what was gathered since the last commit. */
+void bulk_drop(struct sq *s);
+void bulk_free(struct sq *s);
+/* Makes one segment of all, in a transaction; *done false: FTS5 has to. */
+int bulk_merge(struct sq *s, bool *done, struct remem_err *err);
 
 /* ---- sqlite_put.c, sqlite_old.c, sqlite_remove.c: writing of files */
 int sq_file_put(struct store *st, struct store_file *f, const struct note *n,
