@@ -174,6 +174,6 @@ int sq_maintain(struct store *st, int64_t cache_entries, struct remem_err *err)
 	vectors_swept(s);
 	if ((rc = shrink(s, bulk, err)))
 		return rc;
-	sq_checkpoint(s, WAL_LARGE);
+	sq_checkpoint(s, bulk ? 0 : WAL_LARGE);
 	return 0;
 }

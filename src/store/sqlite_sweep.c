@@ -1,6 +1,7 @@
 /*
  * Sweeping the vectors. Vectors of passages that are there never count against
- * the cache; of the others the longest unused go when there are too many. The
+ * the cache; of the others the longest unused go when there are too many, in
+ * all or beside those in use: an index shrinks with its notes. The
  * slots they leave are dead; when a quarter of a file is dead, the rest moves
  * to a new file, named by the rows in the same transaction, and the old one
  * goes after the commit: who reads an older snapshot has it open.
@@ -18,7 +19,12 @@
 /* Sweeping reads every row of embeddings: not for a handful of changes. */
 #define SWEEP_MIN 64
 #define SWEEP_MAX 2000
-#define DEAD_MIN 256 /* slots; fewer are not worth a new file */
+/* Of the model in use, this part of the vectors in use may lie beside them:
+ * with half of the notes, seven sixteenths of the vectors go. */
+#define BESIDE_PART 8
+#define BESIDE_LEAST 64
+#define SWEEP_PART 8 /* of its vectors given free since the last sweep */
+#define DEAD_MIN 64 /* slots; fewer are not worth a new file */
 #define NORM_SHARE 0.01 /* a mean has moved */
 
 struct cached { /* a row of embeddings */
@@ -136,29 +142,47 @@ static int oldest_first(const void *a, const void *b)
 	return memcmp(x->key, y->key, SHA256_BYTES);
 }
 
-static int evict(struct sq *s, struct rows *r, size_t keep,
+/* Of the rows from there on only so many stay. */
+static int evict(struct sq *s, struct rows *r, size_t from, size_t keep,
 		 struct remem_err *err)
 {
+	struct cached *c = r->rows + from;
+	size_t n = r->count - from;
 	sqlite3_stmt *st;
 	int rc;
 
-	if (r->count <= keep)
+	if (n <= keep)
 		return 0;
-	qsort(r->rows, r->count, sizeof(*r->rows), oldest_first);
-	for (size_t i = 0; i < r->count - keep; i++) {
-		struct fp *f = fp_by_id(s, r->rows[i].fp);
+	qsort(c, n, sizeof(*c), oldest_first);
+	for (size_t i = 0; i < n - keep; i++) {
+		struct fp *f = fp_by_id(s, c[i].fp);
 
 		if ((rc = sq_get(s, S_EMB_DEL, &st, err)))
 			return rc;
-		sqlite3_bind_int(st, 1, r->rows[i].fp);
-		sqlite3_bind_blob(st, 2, r->rows[i].key, SHA256_BYTES,
+		sqlite3_bind_int(st, 1, c[i].fp);
+		sqlite3_bind_blob(st, 2, c[i].key, SHA256_BYTES,
 				  SQLITE_STATIC);
 		if ((rc = sq_run(s, st, err)))
 			return rc;
 		f->rows--;
 		f->dirty = true;
 	}
+	memmove(c, c + (n - keep), keep * sizeof(*c));
+	r->count = from + keep;
 	return 0;
+}
+
+/* Those beside the ones in use. */
+static int evict_beside(struct sq *s, const struct fp *f, struct rows *r,
+			size_t from, struct remem_err *err)
+{
+	size_t beside = r->count - from, keep;
+
+	if (f->state != FP_ACTIVE)
+		return 0;
+	keep = ((size_t)f->rows - beside) / BESIDE_PART;
+	return evict(s, r, from, keep < BESIDE_LEAST ? BESIDE_LEAST : keep,
+		     err);
 }
 
 static int sweep_cache(struct sq *s, int64_t cache_entries,
@@ -170,15 +194,17 @@ static int sweep_cache(struct sq *s, int64_t cache_entries,
 	for (int i = 0; !rc && i < s->fp_count; i++) {
 		struct fp *f = &s->fps[i];
 		unsigned char *live = NULL;
+		size_t from = r.count;
 
 		if (!(rc = fp_open_vec(s, f, err)) &&
 		    !(rc = live_slots(s, f, &live, err)) &&
-		    !(rc = read_rows(s, f, live, &r, err)))
-			rc = mend_marks(f, live, err);
+		    !(rc = read_rows(s, f, live, &r, err)) &&
+		    !(rc = mend_marks(f, live, err)))
+			rc = evict_beside(s, f, &r, from, err);
 		mem_free(live);
 	}
 	if (!rc)
-		rc = evict(s, &r, (size_t)cache_entries, err);
+		rc = evict(s, &r, 0, (size_t)cache_entries, err);
 	mem_free(r.rows);
 	if (!rc)
 		sq_count(s, C_UNLINKED, -s->counts[C_UNLINKED]);
@@ -342,10 +368,21 @@ static int drop_empty(struct sq *s, struct remem_err *err)
 	return rc;
 }
 
+static bool sweep_is_due(struct sq *s, int64_t rows, int64_t cache_entries)
+{
+	const struct fp *f = fp_in_state(s, FP_ACTIVE);
+	int64_t least = rows / 50 < SWEEP_MAX ? rows / 50 : SWEEP_MAX;
+	int64_t unlinked = s->counts[C_UNLINKED];
+
+	if (unlinked < (least < SWEEP_MIN ? SWEEP_MIN : least))
+		return false;
+	return rows > cache_entries || (f && unlinked >= f->rows / SWEEP_PART);
+}
+
 int vectors_maintain(struct sq *s, int64_t cache_entries,
 		     struct remem_err *err)
 {
-	int64_t rows = 0, least;
+	int64_t rows = 0;
 	int rc = fps_load(s, err);
 
 	if (cache_entries <= 0)
@@ -356,10 +393,7 @@ int vectors_maintain(struct sq *s, int64_t cache_entries,
 			break;
 		rc = fp_renew_norms(s, &s->fps[i], NORM_SHARE, err);
 	}
-	least = rows / 50 < SWEEP_MAX ? rows / 50 : SWEEP_MAX;
-	if (least < SWEEP_MIN)
-		least = SWEEP_MIN;
-	if (!rc && rows > cache_entries && s->counts[C_UNLINKED] >= least)
+	if (!rc && sweep_is_due(s, rows, cache_entries))
 		rc = sweep_cache(s, cache_entries, err);
 	for (int i = 0; !rc && i < s->fp_count; i++) {
 		struct fp *f = &s->fps[i];

@@ -950,7 +950,7 @@ static int64_t index_bytes(void)
 
 	assert_int_equal(s->ops->info(s, &i, &x.err), 0);
 	s->ops->close(s);
-	return i.bytes_database;
+	return i.bytes_database + i.bytes_vectors;
 }
 
 static void put_many(int from, int to, bool there)
@@ -971,6 +971,33 @@ static void put_many(int from, int to, bool there)
 		else
 			ws_remove(&x.ws, path);
 	}
+}
+
+/* With vectors too, though some stay for texts that come back. */
+static void test_index__half_of_the_vectors_gone_it_shrinks(void **state)
+{
+	int64_t before, asked;
+
+	(void)state;
+	setup();
+	x.o.embedder = &x.e;
+	put_many(0, 600, true);
+	ix_run(&x);
+	assert_int_equal(x.r.vectors_pending, 0);
+	before = index_bytes();
+	asked = x.e.count;
+	put_many(0, 300, false);
+	ix_run(&x);
+	assert_int_equal(x.r.removed, 300);
+	if (index_bytes() * 3 > before * 2)
+		fail_msg("%lld of %lld", (long long)index_bytes(),
+			 (long long)before);
+	assert_int_equal(x.e.count, asked);
+	put_many(0, 300, true);
+	ix_run(&x);
+	assert_in_range(x.r.vectors_cached, 600, 900); /* of 6,000 */
+	assert_true(x.r.complete);
+	teardown();
 }
 
 static void test_index__half_of_the_notes_gone_it_shrinks(void **state)
