@@ -142,6 +142,9 @@ struct remem_index_opts {
 	int vector_budget_ms; /* stop embedding after that, 0: no bound */
 	remem_progress_fn progress;
 	void *progress_ctx;
+	/* First ask the provider to end the batch jobs that are open. What they
+	 * have done is fetched, what they have not is left to the next run. */
+	int cancel_batches;
 };
 
 /*

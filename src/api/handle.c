@@ -1,5 +1,5 @@
 /* Folders, sources and the open index of a handle. */
-#include "api/handle.h"
+#include "api/batch.h"
 
 #include <string.h>
 
@@ -199,6 +199,7 @@ void handle_index_opts(struct index_opts *o, struct remem *r)
 	/* 0 would be the default of the index: one is as good as none. */
 	o->cache_entries = settings_bool(s, "memorySearch.cache.enabled") ?
 		settings_int(s, "memorySearch.cache.maxEntries") : 1;
+	batch_connect(o, r);
 }
 
 void handle_close_reader(struct remem *r)

@@ -41,6 +41,7 @@ struct remem {
 	char *model_path; /* of the builtin model, found at first use */
 	struct state *state; /* for the ledger, opened at first use */
 	bool state_tried;
+	struct index_batch *batch; /* made when jobs are wanted or open */
 	const char *write_lock; /* path, made at the first write */
 	struct origin_index origins; /* classes of lines, for the index */
 };

@@ -1,9 +1,12 @@
 /* remem_index(): the options of a sync from the settings, its report as JSON. */
-#include "api/handle.h"
+#include "api/batch.h"
 #include "api/public.h"
 
+#include "base/clock.h"
 #include "base/json.h"
 #include "embed/price.h"
+
+#include <string.h>
 
 static void put_skips(struct json *j, const struct index_report *rep)
 {
@@ -34,8 +37,23 @@ static void put_files(struct json *j, const struct index_report *rep)
 	json_kint(j, "passages", rep->passages);
 }
 
-static void put_vectors(struct json *j, const struct index_report *rep,
-			const char *off)
+static void put_price(struct json *j, struct remem *r,
+		      const struct index_report *rep)
+{
+	double share = batch_share(r, rep->vectors_pending);
+
+	json_kint(j, "tokens", rep->tokens);
+	json_key(j, "priceUsd");
+	if (rep->price_usd < 0)
+		json_put_null(j);
+	else
+		json_put_num(j, rep->price_usd * share);
+	json_kbool(j, "byBatch", share < 1);
+	json_kstr(j, "pricesOf", PRICE_DATE);
+}
+
+static void put_vectors(struct json *j, struct remem *r,
+			const struct index_report *rep, const char *off)
 {
 	json_key(j, "vectors");
 	json_obj(j);
@@ -45,15 +63,8 @@ static void put_vectors(struct json *j, const struct index_report *rep,
 	json_kint(j, "refused", rep->vectors_refused);
 	json_end(j);
 	json_kstr(j, "degraded", rep->degraded ? rep->degraded : off);
-	if (!rep->dry_run)
-		return;
-	json_kint(j, "tokens", rep->tokens);
-	json_key(j, "priceUsd");
-	if (rep->price_usd < 0)
-		json_put_null(j);
-	else
-		json_put_num(j, rep->price_usd);
-	json_kstr(j, "pricesOf", PRICE_DATE);
+	if (rep->dry_run)
+		put_price(j, r, rep);
 }
 
 /* Without an embedder index_run() waits for no vectors. Wanted ones are
@@ -68,8 +79,9 @@ static void count_wanted(struct index_report *rep, struct remem *r,
 		rep->complete = false;
 }
 
-static int give_report(char **out, const struct index_report *rep,
-		       const char *off, struct remem_err *err)
+static int give_report(char **out, struct remem *r,
+		       const struct index_report *rep, const char *off,
+		       struct remem_err *err)
 {
 	struct buf b = BUF_INIT(0);
 	struct json j;
@@ -83,7 +95,8 @@ static int give_report(char **out, const struct index_report *rep,
 	json_kbool(&j, "forced", rep->forced);
 	json_kbool(&j, "shared", rep->shared);
 	put_files(&j, rep);
-	put_vectors(&j, rep, off);
+	put_vectors(&j, r, rep, off);
+	batch_put_report(&j, r);
 	put_skips(&j, rep);
 	json_kint(&j, "scanMs", rep->scan_ms);
 	json_kint(&j, "textMs", rep->text_ms);
@@ -93,6 +106,55 @@ static int give_report(char **out, const struct index_report *rep,
 	rc = json_give(out, &b, err);
 	buf_release(&b);
 	return rc;
+}
+
+/* What several runs did together; the rest is as the last one found it. */
+static void add_counts(struct index_report *to, const struct index_report *was)
+{
+	to->added += was->added;
+	to->changed += was->changed;
+	to->renamed += was->renamed;
+	to->removed += was->removed;
+	to->masked += was->masked;
+	to->forced |= was->forced;
+	to->vectors_done += was->vectors_done;
+	to->vectors_cached += was->vectors_cached;
+	to->vectors_refused += was->vectors_refused;
+	to->scan_ms += was->scan_ms;
+	to->text_ms += was->text_ms;
+	to->vector_ms += was->vector_ms;
+	to->took_ms += was->took_ms;
+}
+
+static int say_going_on(struct remem *r, struct remem_err *err)
+{
+	fail(err, REMEM_ECANCELLED, "stopped; %lld batch jobs go on with the "
+	     "provider", (long long)r->batch->jobs);
+	fail_action(err, "remem index fetches what they bring, remem index "
+		    "--cancel-batches ends them");
+	return REMEM_ECANCELLED;
+}
+
+/* Between two looks at the jobs nothing is locked: what is written meanwhile
+ * is indexed by others as ever. */
+static int run_all(struct index_report *rep, struct remem *r,
+		   const struct remem_index_opts *o, struct arena *a,
+		   struct index_opts *i, struct remem_err *err)
+{
+	int64_t start = clock_mono_ns();
+	bool stopped = false;
+	int rc = index_run(rep, a, i, err);
+
+	while (!rc && i->batch && i->embedder && !i->dry_run &&
+	       batch_wait(r, o, start, &stopped)) {
+		struct index_report was = *rep;
+
+		memset(rep, 0, sizeof(*rep));
+		i->force = false;
+		if (!(rc = index_run(rep, a, i, err)))
+			add_counts(rep, &was);
+	}
+	return !rc && i->batch && stopped ? say_going_on(r, err) : rc;
 }
 
 static int run(struct remem *r, const struct remem_index_opts *o, char **json,
@@ -121,10 +183,10 @@ static int run(struct remem *r, const struct remem_index_opts *o, char **json,
 	if (a.failed)
 		return fail_nomem(err);
 	handle_close_reader(r);
-	rc = index_run(&rep, &a, &i, err);
+	rc = run_all(&rep, r, o, &a, &i, err);
 	if (!rc) {
 		count_wanted(&rep, r, &i);
-		rc = give_report(json, &rep, off, err);
+		rc = give_report(json, r, &rep, off, err);
 	}
 	arena_release(&a);
 	return rc;
@@ -150,5 +212,7 @@ PUBLIC int remem_index(struct remem *r, const struct remem_index_opts *opts,
 	if (!r->id[0] && !o.dry_run)
 		return fail(err, REMEM_EIO, "the workspace has no id and none "
 			    "can be made");
+	if (o.cancel_batches && (rc = batch_cancel(r, err)))
+		return rc;
 	return run(r, &o, json, err);
 }

@@ -43,7 +43,8 @@ static void add(void *ctx, const char *provider, const char *model, int items,
 
 static int add_usd(void *ctx, const struct ledger_row *row)
 {
-	double *usd = ctx, price = price_of(row->model);
+	double *usd = ctx;
+	double price = price_of_call(row->provider, row->model);
 
 	if (price > 0 && clock_local_day(row->at_ms) ==
 				 clock_local_day(clock_now_ms()))

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/batch.h"
 #include "api/public.h"
 #include "api/survey.h"
 #include "memory/due.h"
@@ -363,6 +364,7 @@ static void put_all(struct json *j, struct survey *s, int deep)
 	put_files(j, s);
 	put_warnings(j, s);
 	put_refused(j, s);
+	batch_put_status(j, r);
 	put_flush(j, r);
 	put_settings(j, r);
 	if (deep) {

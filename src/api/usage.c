@@ -24,7 +24,7 @@ struct usage {
 
 static void add(struct sum *s, const struct ledger_row *row)
 {
-	double price = price_of(row->model);
+	double price = price_of_call(row->provider, row->model);
 
 	s->calls++;
 	s->failed += row->status < 200 || row->status > 299;

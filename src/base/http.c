@@ -40,7 +40,9 @@ struct transfer {
 	const struct http_request *req;
 	struct http_reply *reply;
 	CURL *easy;
+	const struct curl_api *curl;
 	struct curl_slist *headers;
+	size_t taken; /* bytes */
 	bool added, done;
 	char detail[CURL_ERROR_SIZE];
 };
@@ -183,10 +185,34 @@ static int reply_fail(struct http_reply *r, int rc, const char *fmt, ...)
 	return r->rc = rc;
 }
 
+/* A refusal is read as a whole: it is short, and says why. */
+static bool is_taken(struct transfer *t)
+{
+	long status = 0;
+
+	if (!t->req->take)
+		return false;
+	t->curl->easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
+	return status >= 200 && status < 300;
+}
+
+static size_t take_body(struct transfer *t, const char *data, size_t len)
+{
+	struct http_reply *r = t->reply;
+
+	t->taken += len;
+	if (t->taken > r->body.limit)
+		r->body.failed = REMEM_ELIMIT;
+	return r->body.failed || t->req->take(t->req->take_ctx, data, len) ?
+		       0 : len;
+}
+
 static size_t on_body(char *data, size_t size, size_t count, void *ctx)
 {
 	struct transfer *t = ctx;
 
+	if (is_taken(t))
+		return take_body(t, data, size * count);
 	buf_add(&t->reply->body, data, size * count);
 	return t->reply->body.failed ? 0 : size * count;
 }
@@ -532,6 +558,7 @@ int http_perform(struct http *h, const struct http_request *req,
 	for (size_t i = 0; i < n; i++) {
 		t[i].req = &req[i];
 		t[i].reply = &reply[i];
+		t[i].curl = h->curl;
 		start(h, &t[i]);
 	}
 	rc = run(h, cancel, ctx, err);

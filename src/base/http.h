@@ -25,6 +25,10 @@ struct http_request {
 	int connect_timeout_ms; /* 0: 10 s */
 	int timeout_ms; /* whole request; 0: 120 s */
 	size_t max_reply; /* bytes, 0: 64 MiB */
+	/* A body with a status of 2xx goes here, piece by piece, instead of
+	 * into the reply; another result than 0 ends the request. May be NULL. */
+	int (*take)(void *ctx, const char *data, size_t len);
+	void *take_ctx;
 	void *tag; /* the caller's */
 };
 

@@ -38,6 +38,22 @@ static void put_vectors(void *root)
 	}
 }
 
+static void put_batch(void *root)
+{
+	void *b = yyjson_obj_get(root, "batch");
+	long long jobs = json_int(b, "jobs", 0);
+
+	if (jobs)
+		printf("  batch: %lld job%s with %lld texts under way\n", jobs,
+		       jobs == 1 ? "" : "s",
+		       (long long)json_int(b, "texts", 0));
+	if (json_str(b, "off", NULL)) {
+		fputs("  ", stdout);
+		cli_word(json_str(b, "off", ""));
+		putchar('\n');
+	}
+}
+
 static void put_plan(void *root)
 {
 	double price = json_num(root, "priceUsd", -1);
@@ -45,7 +61,8 @@ static void put_plan(void *root)
 	printf("  to embed: about %lld tokens",
 	       (long long)json_int(root, "tokens", 0));
 	if (price > 0)
-		printf(", $%.4f by the list prices of %s", price,
+		printf(", $%.4f%s by the list prices of %s", price,
+		       json_bool(root, "byBatch", false) ? " as a batch" : "",
 		       json_str(root, "pricesOf", "?"));
 	else if (price < 0)
 		printf(", price unknown");
@@ -56,8 +73,12 @@ static void put_plan(void *root)
 static void put_rest(struct cli *c, void *root)
 {
 	void *v = yyjson_obj_get(root, "vectors");
+	void *b = yyjson_obj_get(root, "batch");
 
-	if (json_str(root, "degraded", NULL))
+	if (json_int(b, "jobs", 0))
+		cli_note(c, "not complete: batch jobs are under way; run it "
+			 "again, or remem index --wait");
+	else if (json_str(root, "degraded", NULL))
 		cli_note(c, "not complete: not all vectors could be made");
 	else if (json_int(v, "pending", 0))
 		cli_note(c, "not complete; run it again to go on");
@@ -90,6 +111,7 @@ static int show(struct cli *c, void *root)
 	       (long long)json_int(root, "chunks", 0),
 	       (long long)json_int(root, "passages", 0));
 	put_vectors(root);
+	put_batch(root);
 	if (dry)
 		put_plan(root);
 	put_skips(root);
@@ -120,6 +142,7 @@ int verb_index(struct cli *c)
 	o.dry_run = cli_flag(c, "dry-run");
 	o.text_only = cli_flag(c, "text-only");
 	o.wait_ms = cli_flag(c, "wait") ? -1 : WAIT_MS;
+	o.cancel_batches = cli_flag(c, "cancel-batches");
 	o.progress = meter_step;
 	o.progress_ctx = &meter;
 	rc = remem_index(r, &o, &json, &err);

@@ -70,6 +70,34 @@ static void put_vectors(yyjson_val *root)
 	putchar('\n');
 }
 
+/* Open jobs, and the latest that ended. */
+static void put_batch(yyjson_val *root)
+{
+	yyjson_val *b = yyjson_obj_get(root, "batch"), *v;
+	yyjson_val *jobs = yyjson_obj_get(b, "jobs");
+	size_t i, n, total = yyjson_arr_size(jobs);
+
+	yyjson_arr_foreach(jobs, i, n, v) {
+		const char *reason = json_str(v, "reason", NULL);
+		const char *next = json_str(v, "nextAt", NULL);
+		bool ended = !strcmp(json_str(v, "state", ""), "ended");
+
+		if (ended && i + 1 < total)
+			continue;
+		printf("batch      %s, %s: %s, %lld of %lld texts",
+		       json_str(v, "provider", ""), json_str(v, "name", ""),
+		       json_str(v, "state", "?"), num(v, "done"),
+		       num(v, "texts"));
+		if (!ended && next)
+			printf("; asked again %s", next);
+		if (reason) {
+			fputs("; ", stdout);
+			cli_word(reason);
+		}
+		putchar('\n');
+	}
+}
+
 static void put_flush(yyjson_val *root)
 {
 	yyjson_val *f = yyjson_obj_get(root, "flush");
@@ -154,6 +182,7 @@ static int show(struct cli *c, void *root)
 	put_index(root);
 	put_parts(root);
 	put_vectors(root);
+	put_batch(root);
 	put_flush(root);
 	put_settings(root);
 	put_list(root, "skipped", "path", "reason");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "embed/batch.h"
 #include "embed/post.h"
 #include "embed/reply.h"
 
@@ -192,4 +193,5 @@ const struct embed_provider provider_gemini = {
 	.build = gemini_build,
 	.parse = gemini_parse,
 	.simplify = gemini_simplify,
+	.batch = &batch_gemini,
 };

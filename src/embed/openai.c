@@ -1,4 +1,5 @@
 /* OpenAI. */
+#include "embed/batch.h"
 #include "embed/openai_form.h"
 
 static const struct openai_form own_form = {
@@ -18,5 +19,6 @@ const struct embed_provider provider_openai = {
 	.max_items = 2048,
 	.max_tokens = 8000,
 	.max_input_tokens = 8191,
+	.batch = &batch_openai,
 	OPENAI_FORM_OPS(own),
 };

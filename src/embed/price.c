@@ -9,6 +9,7 @@
 #include <strings.h>
 
 #include "base/attr.h"
+#include "embed/batch.h"
 
 static const struct {
 	const char *model;
@@ -39,4 +40,21 @@ double price_of(const char *model)
 		if (!strcasecmp(model, prices[i].model))
 			return prices[i].usd;
 	return -1;
+}
+
+double price_of_call(const char *provider, const char *model)
+{
+	static const char mark[] = " batch";
+	size_t n = provider ? strlen(provider) : 0, m = sizeof(mark) - 1;
+	double price = price_of(model);
+	const struct batch_terms *t;
+	char name[64];
+
+	if (price <= 0 || n <= m || n - m >= sizeof(name) ||
+	    strcmp(provider + n - m, mark) != 0)
+		return price;
+	memcpy(name, provider, n - m);
+	name[n - m] = '\0';
+	t = embed_batch_terms_of(name);
+	return t ? price * t->share : price;
 }

@@ -6,5 +6,8 @@
 
 /* US dollars for a million tokens, -1 when the model is not known. */
 double price_of(const char *model);
+/* The same for a call as the ledger names it: "openai batch" is a job of
+ * OpenAI's batch interface, which is cheaper. */
+double price_of_call(const char *provider, const char *model);
 
 #endif

@@ -31,6 +31,8 @@ struct embed_reply {
 	char **refused;
 };
 
+struct batch_vendor;
+
 struct embed_provider {
 	const char *name;
 	bool remote; /* text leaves the machine; needs libcurl */
@@ -67,6 +69,7 @@ struct embed_provider {
 	 * requests that not every server knows. False: nothing is left to leave
 	 * out. May be NULL. */
 	bool (*simplify)(void *self);
+	const struct batch_vendor *batch; /* NULL: no batch interface */
 };
 
 /* Rows of providers.def and presets.def. */

@@ -111,8 +111,8 @@ static bool mend(struct buf *out, const char *s, size_t len)
 	return found;
 }
 
-static int read_json(yyjson_doc **doc, const char *body, size_t len,
-		     struct remem_err *err)
+int reply_json(yyjson_doc **doc, const char *body, size_t len,
+	       struct remem_err *err)
 {
 	struct buf mended = BUF_INIT(0);
 	int rc = json_read(doc, body, len, false, "reply", err);
@@ -305,6 +305,20 @@ static int read_root(struct embed_reply *out, const struct reply_shape *shape,
 	return rc;
 }
 
+int reply_root(struct embed_reply *out, const struct reply_shape *shape,
+	       yyjson_val *root, size_t n, struct remem_err *err)
+{
+	int rc;
+
+	memset(out, 0, sizeof(*out));
+	rc = read_root(out, shape, root, n, err);
+	if (rc) {
+		mem_free(out->vecs);
+		memset(out, 0, sizeof(*out));
+	}
+	return rc;
+}
+
 static bool is_page(const char *body, size_t len)
 {
 	size_t i = 0;
@@ -324,7 +338,7 @@ int reply_read(struct embed_reply *out, const struct reply_shape *shape,
 	memset(out, 0, sizeof(*out));
 	if (!len)
 		return fail(err, REMEM_EREMOTE, "the provider answered nothing");
-	rc = read_json(&doc, body, len, &why);
+	rc = reply_json(&doc, body, len, &why);
 	if (rc == REMEM_ENOMEM)
 		return fail_nomem(err);
 	if (rc)
@@ -332,12 +346,8 @@ int reply_read(struct embed_reply *out, const struct reply_shape *shape,
 			    is_page(body, len) ?
 				    "with a web page instead of vectors" :
 				    "with something that is not JSON");
-	rc = read_root(out, shape, yyjson_doc_get_root(doc), n, err);
+	rc = reply_root(out, shape, yyjson_doc_get_root(doc), n, err);
 	yyjson_doc_free(doc);
-	if (rc) {
-		mem_free(out->vecs);
-		memset(out, 0, sizeof(*out));
-	}
 	return rc;
 }
 

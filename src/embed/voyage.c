@@ -1,4 +1,5 @@
 /* Voyage AI: questions and notes are told apart by input_type. */
+#include "embed/batch.h"
 #include "embed/openai_form.h"
 
 static const struct openai_form voyage_form = {
@@ -21,5 +22,6 @@ const struct embed_provider provider_voyage = {
 	.max_items = 1000,
 	.max_tokens = 8000,
 	.max_input_tokens = 32000,
+	.batch = &batch_voyage,
 	OPENAI_FORM_OPS(voyage),
 };

@@ -9,6 +9,7 @@
 #include "base/progress.h"
 #include "embed/embed.h"
 #include "source/source.h"
+#include "store/state_batch.h"
 #include "store/store.h"
 #include "text/note.h"
 
@@ -52,6 +53,27 @@ struct index_origins {
 	const char *(*lines)(void *ctx, const char *text, size_t len);
 };
 
+/*
+ * Batch interfaces of providers: what is much goes as a job, which may take a
+ * day. A run never waits for one; it asks after those that are due.
+ */
+struct index_batch {
+	struct state *state; /* where jobs are remembered */
+	const char *scope; /* whose: the agent, "" */
+	int concurrency; /* jobs at once */
+	int poll_ms; /* how often one is asked after, at least */
+	int least; /* texts: fewer are sent at once */
+	int max_lines; /* of a job, 0: the provider's */
+	/* Kept between the runs of one command. */
+	int failures;
+	char off[256]; /* why no more jobs are made; "" */
+	int64_t off_ms; /* since when: a long-lived process tries again */
+	/* As the last run left it. */
+	int64_t jobs, texts; /* open, and their texts */
+	int64_t done; /* of these, as far as the provider says */
+	int64_t next_ms; /* when the next job may be asked after */
+};
+
 struct index_opts {
 	const char *dir; /* of the store */
 	const char *backend; /* "sqlite" */
@@ -60,6 +82,7 @@ struct index_opts {
 	bool unit_chunk; /* embedding.unit: chunk */
 	struct embedder *embedder; /* NULL: no vectors */
 	const struct index_origins *origins; /* NULL: nobody knows */
+	struct index_batch *batch; /* NULL: no jobs */
 	const struct index_embed_ops *embed_ops; /* NULL: those of embed.h */
 	bool force, dry_run, text_only;
 	bool purge; /* with force: no vector of a text that is gone is kept */
@@ -121,6 +144,14 @@ int index_paths(struct index_report *r, struct arena *a,
 int index_dirty(int64_t *dirty, struct source_list *list, struct arena *a,
 		struct store *s, const struct source_opts *o,
 		struct remem_err *err);
+
+/*
+ * Asks the provider to end all open jobs of this index; *asked counts those
+ * that it will end, *left those that could not be reached. What they have done
+ * is fetched by later runs.
+ */
+int index_batch_cancel(struct index_batch *o, struct embedder *e, int *asked,
+		       int *left, struct remem_err *err);
 
 /* The string that is embedded for a passage: heading if it says something,
  * and text. key: SHA-256 of fingerprint, prefix and that string. */

@@ -8,51 +8,19 @@
  * Both inputs are looked up, with the heading and without: whether a heading
  * is common may have changed since, and that alone embeds nothing again.
  */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
-#include "index/sync.h"
+#include "index/jobs.h"
+#include "index/vectors.h"
 #include "source/secret.h"
 
 #define PORTION 8192 /* passages; large, so that few requests go half empty */
 #define LINK_BATCH 2048 /* links in one transaction */
-
-struct group { /* passages with one key */
-	unsigned char key[SHA256_BYTES];
-	const char *input;
-	size_t len;
-	enum script script;
-	int first, count; /* of portion.members */
-	int newest; /* lowest place in the portion */
-	bool have;
-};
-
-struct portion {
-	struct arena a;
-	struct store_passage *passages;
-	const char **texts;
-	int count;
-	struct group *groups;
-	int group_count;
-	int64_t *members; /* passage ids by group */
-};
-
-struct vector_run {
-	struct sync *y;
-	struct embedder *e;
-	const struct embed_info *info;
-	int fp, dims; /* of the set, 0: there is none yet */
-	int64_t files;
-	int64_t deadline_ns; /* 0: none */
-	struct portion p;
-	bool stopped, out_of_time;
-	int rc; /* of the store, in a callback */
-	struct remem_err err;
-	int64_t moved; /* passages dealt with in this portion */
-};
 
 /* ---- grouping --------------------------------------------------------- */
 
@@ -156,6 +124,7 @@ static int make_groups(struct vector_run *v, struct remem_err *err)
 		g->input = c[i].input;
 		g->len = c[i].len;
 		g->have = c[i].have;
+		g->busy = !g->have && jobs_hold(v->jobs, g->key);
 		g->script = p->passages[c[i].passage].script;
 		g->newest = c[i].passage;
 		g->first = i;
@@ -169,8 +138,8 @@ static int make_groups(struct vector_run *v, struct remem_err *err)
 
 /* ---- storing ---------------------------------------------------------- */
 
-static int store_items(struct vector_run *v, const struct store_vec_item *items,
-		       int n, struct remem_err *err)
+int vectors_store(struct vector_run *v, const struct store_vec_item *items,
+		  int n, struct remem_err *err)
 {
 	struct store *s = v->y->s;
 	int rc;
@@ -200,7 +169,7 @@ static void fill_item(struct store_vec_item *it, const struct portion *p,
 	it->vec = vec;
 }
 
-static int link_known(struct vector_run *v, struct remem_err *err)
+int vectors_link(struct vector_run *v, struct remem_err *err)
 {
 	struct portion *p = &v->p;
 	struct store_vec_item *items =
@@ -216,13 +185,13 @@ static int link_known(struct vector_run *v, struct remem_err *err)
 		v->y->r->vectors_cached += p->groups[i].count;
 		if (n < LINK_BATCH)
 			continue;
-		rc = store_items(v, items, n, err);
+		rc = vectors_store(v, items, n, err);
 		n = 0;
 	}
-	return rc || !n ? rc : store_items(v, items, n, err);
+	return rc || !n ? rc : vectors_store(v, items, n, err);
 }
 
-static bool should_stop(void *ctx)
+bool vectors_stop(void *ctx)
 {
 	struct vector_run *v = ctx;
 
@@ -256,11 +225,11 @@ static int on_done(void *ctx, const struct embed_item *const *items,
 		fill_item(&out[i], &v->p, g, vecs + i * (size_t)dims);
 		passages += g->count;
 	}
-	v->rc = store_items(v, out, (int)n, &v->err);
+	v->rc = vectors_store(v, out, (int)n, &v->err);
 	if (v->rc)
 		goto out;
 	v->y->r->vectors_done += passages;
-	/* What the receiver says is asked for by should_stop(). */
+	/* What the receiver says is asked for by vectors_stop(). */
 	(void)progress_step(&v->y->progress, passages);
 out:
 	arena_release(&a);
@@ -304,7 +273,7 @@ static void on_refused(void *ctx, const struct embed_item *item,
 
 /* ---- embedding -------------------------------------------------------- */
 
-static void degrade(struct vector_run *v, const struct remem_err *why)
+void vectors_degrade(struct vector_run *v, const struct remem_err *why)
 {
 	struct index_report *r = v->y->r;
 
@@ -315,8 +284,8 @@ static void degrade(struct vector_run *v, const struct remem_err *why)
 
 /* What leaves the machine goes without keys and tokens. The key is of the text
  * as it stands in the note: that of an unmasked text never changes. */
-static int fill_text(struct embed_item *it, struct vector_run *v,
-		     const struct group *g, struct remem_err *err)
+int vectors_text(struct embed_item *it, struct vector_run *v,
+		 const struct group *g, struct remem_err *err)
 {
 	struct buf b = BUF_INIT(0);
 	int rc;
@@ -347,16 +316,17 @@ static int embed_rest(struct vector_run *v, bool *more, struct remem_err *err)
 	if (!items)
 		return fail_nomem(err);
 	for (int i = 0; i < p->group_count; i++) {
-		if (p->groups[i].have)
+		if (p->groups[i].have || p->groups[i].busy)
 			continue;
-		if ((rc = fill_text(&items[n], v, &p->groups[i], err)))
+		if ((rc = vectors_text(&items[n], v, &p->groups[i], err)))
 			return rc;
 		items[n++].tag = i;
 	}
+	*more = n || v->moved;
 	if (!n)
 		return 0;
 	rc = v->y->embed->documents(v->e, items, n, on_done, on_refused,
-				    should_stop, v, &why);
+				    vectors_stop, v, &why);
 	if (v->rc) {
 		if (err)
 			*err = v->err;
@@ -369,25 +339,53 @@ static int embed_rest(struct vector_run *v, bool *more, struct remem_err *err)
 		return fail(err, REMEM_ECANCELLED, "stopped on request");
 	if (rc == REMEM_ENOMEM)
 		return fail_nomem(err);
-	degrade(v, &why);
+	vectors_degrade(v, &why);
 	return 0;
 }
 
-static int one_portion(struct vector_run *v, bool only_link, bool *more,
-		       struct remem_err *err)
+int vectors_portion(struct vector_run *v, int max, struct remem_err *err)
 {
 	struct portion *p = &v->p;
 	struct store *s = v->y->s;
 	int rc;
 
+	arena_reset(&p->a);
+	p->group_count = 0;
+	rc = s->ops->pending(s, &p->a, v->fp, max, &p->passages, &p->texts,
+			     &p->count, err);
+	return rc || !p->count ? rc : make_groups(v, err);
+}
+
+/* Whether there is anything to do in it. */
+static bool all_busy(const struct portion *p)
+{
+	for (int i = 0; i < p->group_count; i++)
+		if (!p->groups[i].busy)
+			return false;
+	return true;
+}
+
+/* Those that a job holds stay in the way of others: then look beyond them. */
+static int take_portion(struct vector_run *v, struct remem_err *err)
+{
+	int max = PORTION, rc;
+
+	while (!(rc = vectors_portion(v, max, err)) && v->p.count == max &&
+	       all_busy(&v->p) && max < INT_MAX / 4)
+		max *= 4;
+	return rc;
+}
+
+static int one_portion(struct vector_run *v, bool only_link, bool *more,
+		       struct remem_err *err)
+{
+	int rc;
+
 	*more = false;
 	v->moved = 0;
-	arena_reset(&p->a);
-	rc = s->ops->pending(s, &p->a, v->fp, PORTION, &p->passages,
-			     &p->texts, &p->count, err);
-	if (rc || !p->count)
+	if ((rc = take_portion(v, err)) || !v->p.count)
 		return rc;
-	if ((rc = make_groups(v, err)) || (rc = link_known(v, err)))
+	if ((rc = vectors_link(v, err)))
 		return rc;
 	/* Linked ones make way for older ones, so another portion may link
 	 * more; one that links nothing is the end of it. */
@@ -442,7 +440,7 @@ static int make_set(struct vector_run *v, struct remem_err *err)
 
 	v->fp = 0;
 	if (learn_dims(v, &why)) {
-		degrade(v, &why);
+		vectors_degrade(v, &why);
 		return 0;
 	}
 	if ((rc = s->ops->begin(s, err)))
@@ -477,10 +475,32 @@ static int embed_all(struct vector_run *v, bool only_link,
 	bool more = true;
 	int rc = 0;
 
-	while (more && !rc && !should_stop(v))
+	while (more && !rc && !vectors_stop(v))
 		rc = one_portion(v, only_link, &more, err);
 	if (!rc && v->stopped)
 		rc = fail(err, REMEM_ECANCELLED, "stopped on request");
+	return rc;
+}
+
+/* By jobs of a batch interface what is much, the rest at once. What jobs have
+ * brought counts as made, though it is linked like what was there before. */
+static int make_all(struct vector_run *v, bool only_link,
+		    struct remem_err *err)
+{
+	int64_t *cached = &v->y->r->vectors_cached, before = *cached;
+	bool rest = true;
+	int rc = jobs_open(v, err);
+
+	if (!rc && v->jobs && !only_link)
+		rc = jobs_step(v->jobs, &rest, err);
+	if (!rc)
+		rc = embed_all(v, only_link || !rest, err);
+	if (v->fetched > *cached - before)
+		v->fetched = *cached - before;
+	v->y->r->vectors_done += v->fetched;
+	*cached -= v->fetched;
+	jobs_close(v->jobs);
+	v->jobs = NULL;
 	return rc;
 }
 
@@ -531,7 +551,7 @@ int sync_vectors(struct sync *y, bool only_link, struct remem_err *err)
 	arena_init(&v.p.a, 0);
 	if (!only_link)
 		progress_phase(&y->progress, "vectors", *pending);
-	rc = embed_all(&v, only_link, err);
+	rc = make_all(&v, only_link, err);
 	arena_release(&v.p.a);
 	if (!rc)
 		rc = count_pending(&v, pending, err);

@@ -64,9 +64,21 @@ static const char schema_4[] =
 	"session TEXT, origin INT, words BLOB);"
 	"CREATE INDEX review_words ON review(words);";
 
+/* Jobs of batch interfaces; see state_batch.h. */
+static const char schema_5[] =
+	"CREATE TABLE batch_job(id INTEGER PRIMARY KEY AUTOINCREMENT, "
+	"name TEXT, scope TEXT, provider TEXT, model TEXT, base TEXT, "
+	"fingerprint TEXT, step INT, remote TEXT, input TEXT, output TEXT, "
+	"errors TEXT, reason TEXT, lines INT, tokens INT, done INT, "
+	"failed INT, remote_done INT, made INT, sent INT, asked INT, "
+	"next INT, ended INT, tries INT, ledger INT);"
+	"CREATE TABLE batch_line(job INT, key BLOB, script INT, tokens INT, "
+	"PRIMARY KEY(job, key)) WITHOUT ROWID;";
+
 /* What brings a file from the version before to each one. */
 static const char *const schemas[STATE_VERSION] = { schema_1, schema_2,
-						    schema_3, schema_4 };
+						    schema_3, schema_4,
+						    schema_5 };
 
 int state_fail(struct state *s, const char *what, struct remem_err *err)
 {

@@ -18,7 +18,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-#define STATE_VERSION 4
+#define STATE_VERSION 5
 #define UUID_CHARS 37 /* with NUL */
 
 /*
