@@ -7,14 +7,17 @@
 struct check;
 
 /*
- * Begins to compare disk and index, in a thread with a reader of its own when
- * beside is set, else at once in r's. NULL when memory is out.
+ * Begins to look at the disk, in a thread when beside is set; r has its store
+ * open. NULL when memory is out.
  */
 struct check *check_begin(struct remem *r, bool beside);
 /* Whether it goes on in a thread; false for NULL. */
 bool check_is_beside(const struct check *c);
-/* Waits for it and frees it. *dirty: files that differ. The code of the
- * comparison, worded in err. c may be NULL: REMEM_ENOMEM. */
-int check_end(struct check *c, int64_t *dirty, struct remem_err *err);
+/* Helps to end it, compares with the store of r and frees it. *dirty: files
+ * that differ; *moved: the index was brought up to date by somebody else since
+ * the beginning. The code of what failed, worded in err. c may be NULL:
+ * REMEM_ENOMEM. */
+int check_end(struct check *c, int64_t *dirty, bool *moved, struct remem *r,
+	      struct remem_err *err);
 
 #endif

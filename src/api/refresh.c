@@ -241,16 +241,17 @@ int refresh_end(struct refresh *y, bool *again, struct remem *r,
 	struct remem_err why = { 0 };
 	struct check *c = y->check;
 	int64_t dirty;
+	bool moved;
 	int rc;
 
 	*again = false;
 	y->check = NULL;
 	if (!c)
 		return 0;
-	rc = check_end(c, &dirty, &why);
+	rc = check_end(c, &dirty, &moved, r, &why);
 	if (rc == REMEM_ENOMEM)
 		return fail_nomem(err);
-	*again = rc == REMEM_ECORRUPT || (!rc && dirty);
+	*again = rc == REMEM_ECORRUPT || (!rc && (dirty || moved));
 	if (rc == REMEM_ECORRUPT)
 		return refresh_rebuild(y, r, a, err);
 	if (rc)

@@ -153,6 +153,31 @@ int index_dirty(int64_t *dirty, struct source_list *list, struct arena *a,
 int index_batch_cancel(struct index_batch *o, struct embedder *e, int *asked,
 		       int *left, struct remem_err *err);
 
+/*
+ * The same in parts, so that the disk can be looked at in a thread that has no
+ * store. index_known() takes what the index says it holds from the reader that
+ * answers; it is compared with the look when both are done. *moved: another
+ * process has brought the index up to date since.
+ */
+struct index_look {
+	struct source_list list;
+	uint64_t sum[2];
+	char talks[2 * SHA256_BYTES + 1]; /* digest of transcripts, or "" */
+	bool talks_found;
+};
+struct index_known;
+
+/* In the arena; NULL when memory is out. */
+struct index_known *index_known(struct store *s, struct arena *a);
+/* k is released also after a failure. */
+int index_look(struct index_look *k, struct arena *a,
+	       const struct source_opts *o, struct remem_err *err);
+int index_compare(int64_t *dirty, bool *moved, const struct index_look *k,
+		  const struct index_known *n, struct arena *a,
+		  struct store *s, const struct source_opts *o,
+		  struct remem_err *err);
+void index_look_release(struct index_look *k);
+
 /* The string that is embedded for a passage: heading if it says something,
  * and text. key: SHA-256 of fingerprint, prefix and that string. */
 const char *index_input(struct arena *a, const struct store_passage *p,

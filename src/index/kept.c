@@ -66,12 +66,12 @@ static void add_row(uint64_t sum[2], const struct plan_row *r, int sign)
 	add(sum, &s, sign);
 }
 
-void kept_sum(struct kept *k, const struct source_list *l)
+void kept_sum(uint64_t sum[2], const struct source_list *l)
 {
-	memset(k->sum, 0, sizeof(k->sum));
+	sum[0] = sum[1] = 0;
 	for (size_t i = 0; i < l->count; i++)
 		if (!l->files[i].gone && !l->files[i].unread)
-			add_file(k->sum, &l->files[i], 1);
+			add_file(sum, &l->files[i], 1);
 }
 
 static bool is_again(const struct kept *k, int64_t id)
@@ -173,31 +173,30 @@ static const struct source_file *find(const struct source_list *l,
 	return NULL;
 }
 
-bool kept_settled(struct store *s, struct arena *a, const struct source_list *l,
+bool kept_settled(const struct kept *k, const uint64_t sum[2],
+		  struct store *s, struct arena *a, const struct source_list *l,
 		  bool follow_links, int64_t *unread,
 		  void (*said)(void *ctx, const char *path, const char *reason),
 		  void *ctx)
 {
-	struct kept k, now;
+	uint64_t now[2] = { sum[0], sum[1] };
 
 	*unread = 0;
-	kept_load(&k, s, a);
-	if (!k.known)
+	if (!k->known)
 		return false;
-	kept_sum(&now, l);
-	for (int i = 0; i < k.again_count; i++) {
+	for (int i = 0; i < k->again_count; i++) {
 		const struct source_file *f;
 		struct store_file row;
 		bool found;
 
-		if (s->ops->file_get(s, a, k.again[i], &row, &found, NULL) ||
+		if (s->ops->file_get(s, a, k->again[i], &row, &found, NULL) ||
 		    !found || !(f = find(l, row.path)) || f->skip ||
 		    source_can_read(l, f, follow_links))
 			return false;
-		add_file(now.sum, f, -1);
+		add_file(now, f, -1);
 		if (said)
 			said(ctx, row.path, row.reason);
 	}
-	*unread = k.again_count;
-	return !memcmp(k.sum, now.sum, sizeof(k.sum));
+	*unread = k->again_count;
+	return !memcmp(k->sum, now, sizeof(now));
 }

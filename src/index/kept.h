@@ -22,17 +22,18 @@ int kept_save(const struct kept *k, struct store *s, struct remem_err *err);
 void kept_again(struct kept *k, int64_t id); /* could not be read */
 
 /* The sum over a whole walk, without files that are gone or unread. */
-void kept_sum(struct kept *k, const struct source_list *l);
+void kept_sum(uint64_t sum[2], const struct source_list *l);
 /* The change that a plan for some paths has made. k still says which files
  * could not be read before. */
 void kept_apply(struct kept *k, const struct plan *p);
 
 /*
- * Whether a whole walk found what the index holds: its sum is the kept one,
- * and files that could not be read still cannot. Such are counted in *unread
- * and, if said is not NULL, told.
+ * Whether a whole walk, of this sum, found what the index holds: it is the
+ * kept one, and files that could not be read still cannot. Such are counted in
+ * *unread and, if said is not NULL, told.
  */
-bool kept_settled(struct store *s, struct arena *a, const struct source_list *l,
+bool kept_settled(const struct kept *k, const uint64_t sum[2],
+		  struct store *s, struct arena *a, const struct source_list *l,
 		  bool follow_links, int64_t *unread,
 		  void (*said)(void *ctx, const char *path, const char *reason),
 		  void *ctx);

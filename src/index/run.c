@@ -148,11 +148,15 @@ static void say_unread(void *ctx, const char *path, const char *reason)
 static bool is_settled(struct sync *y)
 {
 	int skips = y->r->skip_count;
+	uint64_t sum[2];
+	struct kept k;
 	int64_t unread;
 
 	if (y->list.scopes || y->again)
 		return false;
-	if (!kept_settled(y->s, &y->round, &y->list,
+	kept_load(&k, y->s, &y->round);
+	kept_sum(sum, &y->list);
+	if (!kept_settled(&k, sum, y->s, &y->round, &y->list,
 			  y->o->source->follow_links, &unread, say_unread,
 			  y)) {
 		y->r->skip_count = skips;
@@ -176,7 +180,7 @@ static int round_text(struct sync *y, struct remem_err *err)
 	if ((rc = sync_text(y, err)))
 		return rc;
 	if (!some) {
-		kept_sum(&y->kept, &y->list);
+		kept_sum(y->kept.sum, &y->list);
 		return 0;
 	}
 	kept_apply(&before, &y->plan);
@@ -564,26 +568,4 @@ int index_paths(struct index_report *r, struct arena *a,
 {
 	return run(&(struct sync){ .o = o, .r = r, .a = a, .paths = paths,
 				   .path_count = n }, err);
-}
-
-int index_dirty(int64_t *dirty, struct source_list *list, struct arena *a,
-		struct store *s, const struct source_opts *o,
-		struct remem_err *err)
-{
-	int64_t unread;
-	struct plan p;
-	int rc;
-
-	*dirty = 0;
-	if ((rc = source_walk(list, a, o, err)))
-		return rc;
-	if (!talks_settled(a, s, o->sessions))
-		*dirty = 1;
-	if (s && kept_settled(s, a, list, o->follow_links, &unread, NULL,
-			      NULL))
-		return 0;
-	if ((rc = plan_make(&p, a, list, s, err)))
-		return rc;
-	*dirty += (int64_t)(p.item_count + p.gone_count);
-	return 0;
 }

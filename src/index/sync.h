@@ -53,6 +53,12 @@ int sync_talks(struct sync *y, struct remem_err *err);
  * an empty store. Cheap: no transcript is opened. */
 bool talks_settled(struct arena *a, struct store *s,
 		   const struct session_opts *o);
+/* The halves of it: what is found now, and what the store has; "" for none.
+ * False: it cannot be told. */
+#define TALKS_DIGEST (2 * SHA256_BYTES + 1)
+bool talks_look(char digest[TALKS_DIGEST], struct arena *a,
+		const struct session_opts *o);
+const char *talks_kept(struct arena *a, struct store *s);
 
 /*
  * vectors.c: links passages to vectors that are stored; unless only_link,

@@ -807,7 +807,7 @@ static int keep_digest(struct talks *t, const char *digest,
 	return rc ? rc : batch_commit(t, err);
 }
 
-static void digest_text(char out[2 * SHA256_BYTES + 1],
+static void digest_text(char out[TALKS_DIGEST],
 			const struct session_list *l,
 			const struct session_opts *o)
 {
@@ -825,18 +825,34 @@ static bool is_settled(struct arena *a, struct store *s, const char *digest)
 	return digest ? kept && !strcmp(kept, digest) : !kept;
 }
 
-bool talks_settled(struct arena *a, struct store *s,
-		   const struct session_opts *o)
+bool talks_look(char digest[TALKS_DIGEST], struct arena *a,
+		const struct session_opts *o)
 {
-	char digest[2 * SHA256_BYTES + 1];
 	struct session_list l;
 
+	digest[0] = '\0';
 	if (!o)
-		return is_settled(a, s, NULL);
+		return true;
 	if (sessions_find(&l, a, o, NULL))
 		return false;
 	digest_text(digest, &l, o);
-	return is_settled(a, s, digest);
+	return true;
+}
+
+const char *talks_kept(struct arena *a, struct store *s)
+{
+	const char *kept = s->ops->meta_get(s, a, DIGEST_KEY);
+
+	return kept ? kept : "";
+}
+
+bool talks_settled(struct arena *a, struct store *s,
+		   const struct session_opts *o)
+{
+	char digest[TALKS_DIGEST];
+
+	return talks_look(digest, a, o) &&
+	       is_settled(a, s, digest[0] ? digest : NULL);
 }
 
 int sync_talks(struct sync *y, struct remem_err *err)

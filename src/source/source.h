@@ -21,6 +21,7 @@ struct source_extra { /* extraPaths */
 };
 
 struct session_opts; /* sessions.h */
+struct share; /* base/share.h */
 
 struct source_opts {
 	const char *workspace; /* absolute real path */
@@ -30,6 +31,7 @@ struct source_opts {
 	const char *const *allow_hidden; /* names of hidden folders, NULL-term. */
 	int64_t max_file_bytes; /* larger files are skipped; 0: 64 MiB */
 	struct watch *watch; /* NULL, or what is to know the folders walked */
+	struct share *share; /* NULL, or where others help to stat files */
 	const struct session_opts *sessions; /* NULL: no transcripts */
 };
 

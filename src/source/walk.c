@@ -20,6 +20,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "base/share.h"
 #include "source/names.h"
 #include "source/walk.h"
 #include "source/watch.h"
@@ -187,20 +188,27 @@ static void add_file(struct walker *w, const char *name)
 		e->skip = media;
 }
 
-static void stat_entry(struct walker *w, struct walk_entry *e,
-		       const struct stat *st)
+/* What the stat says of it. */
+static void judge_stat(struct walker *w, struct walk_entry *e)
 {
 	int64_t max = w->o->max_file_bytes > 0 ? w->o->max_file_bytes :
 						 SOURCE_MAX_FILE_BYTES;
 
-	list_stat_take(&e->st, st);
-	w->twins |= st->st_nlink > 1;
-	if (st->st_size <= max || e->skip)
+	w->twins |= e->twin;
+	if (e->st.size <= max || e->skip)
 		return;
 	e->failed = true;
 	e->skip = arena_printf(w->a, "has %lld bytes, more than the %lld that "
 			       "memorySearch.maxFileBytes allows",
-			       (long long)st->st_size, (long long)max);
+			       (long long)e->st.size, (long long)max);
+}
+
+static void stat_entry(struct walker *w, struct walk_entry *e,
+		       const struct stat *st)
+{
+	list_stat_take(&e->st, st);
+	e->twin = st->st_nlink > 1;
+	judge_stat(w, e);
 }
 
 /* A root that was declared is walked by itself; its link is no news. */
@@ -369,82 +377,60 @@ static void keep_entry(struct walker *w, struct walk_entry *e, int errnum)
 	list_unread(w->l, e->path);
 }
 
+/* Notes of one folder that are to be stat'ed. */
+struct stat_job {
+	struct walk_entry **entries;
+	int fd; /* of the folder */
+};
+
+/* A part of them, in whichever thread. */
+static void stat_part(void *ctx, size_t from, size_t to)
+{
+	const struct stat_job *j = ctx;
+	struct stat st;
+
+	for (size_t i = from; i < to; i++) {
+		struct walk_entry *e = j->entries[i];
+
+		if (e->skip || e->folder || e->st.inode)
+			continue;
+		if (fstatat(j->fd, e->name, &st, AT_SYMLINK_NOFOLLOW)) {
+			e->failure = errno;
+		} else if (!S_ISREG(st.st_mode)) {
+			e->failure = ENOENT; /* replaced this moment */
+		} else {
+			list_stat_take(&e->st, &st);
+			e->twin = st.st_nlink > 1;
+		}
+	}
+}
+
 /* Stats notes and drops those that are gone. fd: of their folder. */
 void walk_judge(struct walker *w, size_t first, int fd,
 		  const struct ignore *ig)
 {
+	struct stat_job job = { w->entries + first, fd };
 	size_t to = first;
 
-	for (size_t i = first; i < w->count && !w->path.failed; i++) {
+	for (size_t i = first; ig && i < w->count; i++)
+		if (!w->entries[i]->skip)
+			ignore_entry(w, w->entries[i], ig);
+	if (walk_failed(w))
+		return;
+	share_run(w->o->share, stat_part, &job, w->count - first);
+	for (size_t i = first; i < w->count; i++) {
 		struct walk_entry *e = w->entries[i];
-		struct stat st;
 
-		if (ig && !e->skip)
-			ignore_entry(w, e, ig);
-		if (!e->skip && !e->folder && !e->st.inode) {
-			if (!fstatat(fd, e->name, &st, AT_SYMLINK_NOFOLLOW)) {
-				if (!S_ISREG(st.st_mode))
-					continue; /* replaced this moment */
-				stat_entry(w, e, &st);
-			} else if (errno == ENOENT) {
-				continue;
-			} else {
-				keep_entry(w, e, errno);
-			}
-		}
+		if (e->failure == ENOENT)
+			continue;
+		if (e->failure)
+			keep_entry(w, e, e->failure);
+		else if (e->st.inode)
+			judge_stat(w, e);
 		w->entries[i] = w->entries[to];
 		w->entries[to++] = e;
 	}
 	w->count = to;
-}
-
-/* The first 16 bytes of a name as numbers: few names need a look at more. */
-struct sort_key {
-	uint64_t a, b;
-	struct walk_entry *e;
-};
-
-static uint64_t eight_bytes(const char **s)
-{
-	uint64_t v = 0;
-
-	for (int i = 0; i < 8; i++)
-		v = v << 8 | (**s ? (unsigned char)*(*s)++ : 0);
-	return v;
-}
-
-static int by_name(const void *x, const void *y)
-{
-	const struct sort_key *a = x, *b = y;
-
-	if (a->a != b->a)
-		return a->a < b->a ? -1 : 1;
-	if (a->b != b->b)
-		return a->b < b->b ? -1 : 1;
-	return strcmp(a->e->name, b->e->name);
-}
-
-static void sort_entries(struct walker *w, struct walk_entry **e, size_t n)
-{
-	struct sort_key *k;
-
-	if (n < 2)
-		return;
-	if (!mem_grow(&w->keys, &w->key_cap, n, sizeof(*k))) {
-		w->l->failed = true;
-		return;
-	}
-	k = w->keys;
-	for (size_t i = 0; i < n; i++) {
-		const char *s = e[i]->name;
-
-		k[i].a = eight_bytes(&s);
-		k[i].b = eight_bytes(&s);
-		k[i].e = e[i];
-	}
-	qsort(k, n, sizeof(*k), by_name);
-	for (size_t i = 0; i < n; i++)
-		e[i] = k[i].e;
 }
 
 static void emit(struct walker *w, const struct walk_entry *e)
@@ -626,7 +612,7 @@ static void walk_folder(struct walker *w, const struct ignore *above)
 	walk_judge(w, first, dirfd(d), ig);
 	closedir(d);
 	if (!walk_failed(w)) {
-		sort_entries(w, w->entries + first, w->count - first);
+		walk_sort(w, w->entries + first, w->count - first);
 		walk_entries(w, first, ig);
 	}
 	w->count = first;

@@ -17,7 +17,8 @@ struct walk_entry { /* of a folder */
 	const char *name; /* its last part */
 	const char *skip; /* NULL: a note, or a folder to walk */
 	struct list_stat st;
-	bool folder, linked, failed;
+	int failure; /* errno of its stat; 0: none */
+	bool folder, linked, failed, twin;
 	bool later; /* a link to a folder that is followed in the end */
 };
 
@@ -68,6 +69,8 @@ const struct ignore *walk_rules(struct walker *w, int fd,
 /* Stats the notes among the entries and drops those that are gone. */
 void walk_judge(struct walker *w, size_t first, int fd,
 		const struct ignore *ig);
+/* Puts n entries of one folder in the order of their names' bytes. */
+void walk_sort(struct walker *w, struct walk_entry **e, size_t n);
 /* Lists the entries from first on, and walks the folders among them. */
 void walk_entries(struct walker *w, size_t first, const struct ignore *ig);
 

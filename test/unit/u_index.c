@@ -886,6 +886,40 @@ static void test_index__dirty_counts_what_a_run_would_do(void **state)
 	teardown();
 }
 
+/* What a search does: the disk is looked at while the index is read. */
+static void test_index__a_look_is_compared_with_what_was_known(void **state)
+{
+	struct index_known *known;
+	struct index_look k;
+	struct store *s;
+	bool moved;
+	int64_t n;
+
+	(void)state;
+	setup();
+	ix_run(&x);
+	s = ix_open(&x);
+	known = index_known(s, &x.a);
+	assert_int_equal(index_look(&k, &x.a, &x.ws.o, &x.err), 0);
+	assert_int_equal(index_compare(&n, &moved, &k, known, &x.a, s,
+				       &x.ws.o, &x.err), 0);
+	assert_true(n == 0 && !moved);
+	index_look_release(&k);
+	ws_put(&x.ws, "memory/2026-03-01.md", "- another word\n");
+	assert_int_equal(index_look(&k, &x.a, &x.ws.o, &x.err), 0);
+	assert_int_equal(index_compare(&n, &moved, &k, known, &x.a, s,
+				       &x.ws.o, &x.err), 0);
+	assert_true(n == 1 && !moved);
+	/* Somebody else indexes it: an answer from before does not have it. */
+	ix_run(&x);
+	assert_int_equal(index_compare(&n, &moved, &k, known, &x.a, s,
+				       &x.ws.o, &x.err), 0);
+	assert_true(n == 0 && moved);
+	index_look_release(&k);
+	s->ops->close(s);
+	teardown();
+}
+
 static void test_index__input_and_key(void **state)
 {
 	struct store_passage p = { .len = 6, .heading = "部署",
