@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/utf8.h"
 
@@ -87,9 +88,21 @@ int fail_add(struct remem_err *err, const char *fmt, ...)
 	return err->code;
 }
 
+void fail_limit_action(struct remem_err *err)
+{
+	struct rlimit most;
+
+	if (getrlimit(RLIMIT_AS, &most) || most.rlim_cur == RLIM_INFINITY)
+		return;
+	fail_action(err, "it may take %llu MB of addresses (ulimit -v): allow "
+		    "it more", (unsigned long long)most.rlim_cur / 1000000);
+}
+
 int fail_nomem(struct remem_err *err)
 {
-	return fail(err, REMEM_ENOMEM, "out of memory");
+	fail(err, REMEM_ENOMEM, "out of memory");
+	fail_limit_action(err);
+	return REMEM_ENOMEM;
 }
 
 const char *err_type(int code)

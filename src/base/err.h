@@ -26,8 +26,10 @@ void fail_action(struct remem_err *err, const char *fmt, ...)
  * REMEM_EIO without err: callers that have a code return their own. */
 int fail_add(struct remem_err *err, const char *fmt, ...) ATTR_PRINTF(2, 3);
 
-/* Out of memory, always worded the same. */
+/* Out of memory, always worded the same; with the limit, if there is one. */
 int fail_nomem(struct remem_err *err);
+/* Sets as action that the process may take more memory, if that is bounded. */
+void fail_limit_action(struct remem_err *err);
 
 /* The stable name of a code for JSON: "invalid", "io", "corrupt", ... */
 const char *err_type(int code);

@@ -356,7 +356,11 @@ static int map_file(void **mapped, size_t *size, const char *path,
 	*mapped = mmap(NULL, *size, PROT_READ, MAP_SHARED, fd, 0);
 	if (*mapped == MAP_FAILED) {
 		*mapped = NULL;
-		rc = fail_errno(err, REMEM_EIO, errno, "cannot map '%s'", path);
+		rc = errno;
+		fail_errno(err, REMEM_EIO, rc, "cannot map '%s'", path);
+		if (rc == ENOMEM)
+			fail_limit_action(err);
+		rc = REMEM_EIO;
 	}
 out:
 	close(fd);

@@ -337,8 +337,8 @@ static int embed_rest(struct vector_run *v, bool *more, struct remem_err *err)
 		return 0;
 	if (v->stopped)
 		return fail(err, REMEM_ECANCELLED, "stopped on request");
-	if (rc == REMEM_ENOMEM)
-		return fail_nomem(err);
+	if (rc == REMEM_ENOMEM) /* the words are there all the same */
+		fail_nomem(&why);
 	vectors_degrade(v, &why);
 	return 0;
 }

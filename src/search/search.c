@@ -65,7 +65,8 @@ static int ask_embedder(struct work *w, float **vec, int *dims,
 }
 
 /* The query's vector of w->dims: given, or made by the embedder. Sets w->qvec
- * or says why there is none; only memory is an error. */
+ * or says why there is none: also that a model found no memory, which the
+ * words may well do without. */
 static int query_vector(struct work *w, struct remem_err *err)
 {
 	struct embedder *e = w->o->embedder;
@@ -86,7 +87,7 @@ static int query_vector(struct work *w, struct remem_err *err)
 			  "of %d dimensions, not %d", dims, w->dims);
 	}
 	if (rc == REMEM_ENOMEM)
-		return fail_nomem(err);
+		fail_nomem(&why);
 	if (rc == REMEM_ECANCELLED)
 		return fail(err, rc, "cancelled");
 	if (rc) {

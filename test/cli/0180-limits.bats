@@ -80,12 +80,15 @@ with_server() {
 @test "a question of 1 MB is answered or refused in bounded time" {
 	run_split timeout 10 "$REMEM" index --json
 	python3 -c 'import json
-print(json.dumps({"id": 1, "query": "Berlin " + "w%d x " * 100000}))
-print(json.dumps({"id": 2, "query": "Berlin"}))' >"$BATS_TEST_TMPDIR/batch"
+print(json.dumps({"id": 1, "query": "Berlin " + "w%d x " * 200000}))
+print(json.dumps({"id": 2, "query": " ".join(f"w{i}" for i in range(150000))}))
+print(json.dumps({"id": 3, "query": "数据库" * 110000}))
+print(json.dumps({"id": 4, "query": "a" * 1000000}))
+print(json.dumps({"id": 5, "query": "Berlin"}))' >"$BATS_TEST_TMPDIR/batch"
 	run_split timeout 20 sh -c '"$0" search --batch <"$1"' "$REMEM" \
 		"$BATS_TEST_TMPDIR/batch"
 	[ "$status" = 0 ] || [ "$status" = 3 ]
-	[ "$(printf '%s\n' "$output" | wc -l)" = 2 ]
+	[ "$(printf '%s\n' "$output" | wc -l)" = 5 ]
 	output=$(printf '%s\n' "$output" | tail -n 1)
 	is 'len(d["results"])' 1
 }
@@ -104,10 +107,33 @@ print(json.dumps({"id": 2, "query": "Berlin"}))' >"$BATS_TEST_TMPDIR/batch"
 	is 'd["check"]["ok"]' true
 }
 
-@test "on a slow disk a search answers, and nothing is lost" {
-	"$REMEM" index -q >/dev/null
+slow_disk() {
 	cc -shared -fPIC -o "$BATS_TEST_TMPDIR/slow.so" \
 		"$BATS_TEST_DIRNAME/slow_disk.c" -ldl || skip "no compiler"
+}
+
+@test "a first index on a slow disk, stopped on the way, goes on" {
+	slow_disk
+	for i in $(seq 40); do
+		echo "note number$i" >"memory/slow-$i.md"
+	done
+	# Opening takes as long as looking.
+	SLOW_MS=20 LD_PRELOAD="$BATS_TEST_TMPDIR/slow.so" \
+		run_split timeout -s INT 1 "$REMEM" index --json
+	SLOW_MS=2 LD_PRELOAD="$BATS_TEST_TMPDIR/slow.so" \
+		run_split timeout 30 "$REMEM" index --json
+	[ "$status" = 0 ]
+	is 'd["complete"]' true
+	is 'd["indexed"]' 42
+	run_split "$REMEM" search --json number40
+	is 'd["results"][0]["path"]' memory/slow-40.md
+	run_split "$REMEM" status --deep --json
+	is 'd["check"]["ok"]' true
+}
+
+@test "on a slow disk a search answers, and nothing is lost" {
+	"$REMEM" index -q >/dev/null
+	slow_disk
 	for i in $(seq 50); do
 		echo "note $i" >"memory/slow-$i.md"
 	done
@@ -130,6 +156,30 @@ print(json.dumps({"id": 2, "query": "Berlin"}))' >"$BATS_TEST_TMPDIR/batch"
 	run_split sh -c 'ulimit -v 300000; exec "$0" search --json Berlin' "$REMEM"
 	[ "$status" = 0 ]
 	is 'd["results"][0]["path"]' memory/2026-03-01.md
+}
+
+@test "within 300 MB of address space, with vectors" {
+	[ -f "$(dirname "$REMEM")/share/remem/models/multilingual-e5-small-q4_0.gguf" ] ||
+		skip "no builtin model"
+	rm "$config"
+	run_split timeout 60 sh -c 'ulimit -v 300000; exec "$0" index --json' "$REMEM"
+	[ "$status" = 0 ]
+	is 'd["vectors"]["pending"]' 0
+	run_split sh -c 'ulimit -v 300000; exec "$0" search --json Berlin' "$REMEM"
+	is 'd["mode"]' hybrid
+	is 'd["degraded"]' null
+	# Without the memory for the model words answer, and the limit is named.
+	run_split sh -c 'ulimit -v 90000; exec "$0" search --json Berlin' "$REMEM"
+	[ "$status" = 0 ]
+	is 'd["mode"]' text
+	is 'd["degraded"]["reason"]' provider
+	says "$output" '(ulimit -v)'
+	is 'd["results"][0]["path"]' memory/2026-03-01.md
+	echo '- a new line' >>memory/2026-03-01.md
+	run_split sh -c 'ulimit -v 90000; exec "$0" index --json' "$REMEM"
+	[ "$status" = 3 ]
+	is 'd["changed"]' 1
+	says "$output" '(ulimit -v)'
 }
 
 @test "without the memory for a file it is named, and nothing is lost" {
