@@ -160,6 +160,67 @@ static int check_map(struct report *r, struct remem_err *err)
 	return 0;
 }
 
+/* Does what a chunk has packed say the same as the rows? */
+static bool same_rows(const struct store_chunk *c, sqlite3_stmt *st)
+{
+	int i;
+
+	for (i = 0; sqlite3_step(st) == SQLITE_ROW; i++) {
+		const struct store_passage *p = &c->passages[i];
+
+		/* There is room for one more than there are. */
+		if (i >= c->passage_count ||
+		    p->id != sqlite3_column_int64(st, 0) ||
+		    p->start != sqlite3_column_int64(st, 1) ||
+		    p->len != sqlite3_column_int64(st, 2) ||
+		    p->line_first - c->first_line !=
+			    sqlite3_column_int(st, 3) ||
+		    (int)p->kind != sqlite3_column_int(st, 4) ||
+		    (int)p->script != sqlite3_column_int(st, 5))
+			return false;
+	}
+	return i == c->passage_count;
+}
+
+static int check_packed(struct report *r, struct remem_err *err)
+{
+	struct arena a = ARENA_INIT;
+	sqlite3_stmt *ids, *rows = NULL;
+	int64_t bad = 0;
+	int rc = 0;
+
+	if (sqlite3_prepare_v2(r->s->db, "SELECT id FROM chunks", -1, &ids,
+			       NULL) ||
+	    sqlite3_prepare_v2(r->s->db, "SELECT p.id, p.start, p.len, p.line, "
+			       "p.kind, p.script FROM chunks c JOIN passages p "
+			       "ON p.id >= c.passage_first AND "
+			       "p.id < c.passage_first + c.passage_count "
+			       "WHERE c.id = ?1 ORDER BY p.id", -1, &rows,
+			       NULL))
+		rc = sq_fail(r->s, "check", err);
+	while (!rc && sqlite3_step(ids) == SQLITE_ROW) {
+		int64_t id = sqlite3_column_int64(ids, 0);
+		struct store_chunk c;
+
+		arena_reset(&a);
+		rc = sq_chunks_get(&r->s->head, &a, 0, &id, 1, &c, err);
+		if (rc && rc != REMEM_ECORRUPT)
+			break;
+		sqlite3_bind_int64(rows, 1, id);
+		bad += rc || !same_rows(&c, rows);
+		sqlite3_reset(rows);
+		rc = 0;
+	}
+	sqlite3_finalize(ids);
+	sqlite3_finalize(rows);
+	arena_release(&a);
+	if (!rc && bad)
+		rc = say(r, arena_printf(r->a, "chunks whose passages are not "
+					 "as their rows say: %" PRId64, bad),
+			 err);
+	return rc;
+}
+
 /* ---- vectors ---- */
 
 static int check_slots(struct report *r, struct fp *f, struct remem_err *err)
@@ -308,6 +369,7 @@ int sq_check(struct store *st, struct arena *a, const char ***problems,
 		return rc;
 	if (!(rc = check_pages(&r, err)) && !(rc = check_totals(&r, err)) &&
 	    !(rc = check_rows(&r, err)) && !(rc = check_map(&r, err)) &&
+	    !(rc = check_packed(&r, err)) &&
 	    !(rc = check_vectors(&r, err)))
 		rc = check_postings(&r, err);
 	sq_op_end(s);

@@ -1,86 +1,7 @@
-/* Chunks and passages read back for the search. */
+/* Chunks read back for the search. */
 #include <string.h>
 
 #include "store/sqlite_store.h"
-
-/* Headings met in one call: few, and the same for many passages. */
-#define HEADING_SLOTS 256 /* a power of two */
-
-struct heading_row {
-	int64_t id;
-	const char *text;
-	int files;
-};
-
-struct heading_cache {
-	struct heading_row rows[HEADING_SLOTS];
-};
-
-struct heading_cache *headings_new(struct arena *a)
-{
-	return ARENA_NEW(a, struct heading_cache);
-}
-
-static int heading_of(struct sq *s, struct arena *a, struct heading_cache *h,
-		      int64_t id, struct store_passage *p,
-		      struct remem_err *err)
-{
-	struct heading_row *row = &h->rows[id & (HEADING_SLOTS - 1)];
-	sqlite3_stmt *st;
-	int rc;
-
-	if (!id)
-		return 0;
-	if (row->id != id) {
-		if ((rc = sq_get(s, S_HEADING_GET, &st, err)))
-			return rc;
-		sqlite3_bind_int64(st, 1, id);
-		if ((rc = sq_step(s, st, err)) < 0)
-			return rc;
-		row->id = id;
-		row->text = rc ? sq_col_text(a, st, 0) : NULL;
-		row->files = rc ? sqlite3_column_int(st, 1) : 0;
-		sqlite3_reset(st);
-	}
-	p->heading = row->text;
-	p->heading_files = row->files;
-	return 0;
-}
-
-static uint32_t slot_of(sqlite3_stmt *st, enum fp_state state)
-{
-	int64_t slot = state == FP_ACTIVE ? sq_col_slot(st, 11) :
-		       state == FP_NEXT ? sq_col_slot(st, 12) : SLOT_NONE;
-
-	return slot < 0 ? STORE_NO_SLOT : (uint32_t)slot;
-}
-
-int sq_passage_row(struct sq *s, struct arena *a, struct heading_cache *h,
-		   sqlite3_stmt *st, enum fp_state state, int first_line,
-		   struct store_passage *p, struct remem_err *err)
-{
-	const void *hash = sqlite3_column_blob(st, 10);
-
-	p->id = sqlite3_column_int64(st, 0);
-	p->chunk = sqlite3_column_int64(st, 1);
-	p->start = (uint32_t)sqlite3_column_int64(st, 2);
-	p->len = (uint32_t)sqlite3_column_int64(st, 3);
-	p->line_first = first_line + sqlite3_column_int(st, 4);
-	p->line_last = p->line_first + sqlite3_column_int(st, 5) - 1;
-	p->kind = (enum passage_kind)sqlite3_column_int(st, 6);
-	p->script = (enum script)sqlite3_column_int(st, 7);
-	p->continues = sqlite3_column_int(st, 8);
-	if (hash && sqlite3_column_bytes(st, 10) == SHA256_BYTES)
-		memcpy(p->hash, hash, SHA256_BYTES);
-	p->slot = slot_of(st, state);
-	p->importance = sqlite3_column_int(st, 13);
-	p->project = sq_col_text(a, st, 14);
-	p->status = sq_col_text(a, st, 15);
-	p->origin = sq_col_text(a, st, 16);
-	p->triggers = sq_col_text(a, st, 17);
-	p->observed = sq_col_date(st, 18);
-	return heading_of(s, a, h, sqlite3_column_int64(st, 9), p, err);
-}
 
 static int corrupt(struct sq *s, const char *what, struct remem_err *err)
 {
@@ -91,45 +12,53 @@ static int corrupt(struct sq *s, const char *what, struct remem_err *err)
 	return REMEM_ECORRUPT;
 }
 
-static int passages_of(struct sq *s, struct arena *a, struct heading_cache *h,
-		       enum fp_state state, int64_t first,
-		       struct store_chunk *c, struct remem_err *err)
+static int slots_of(struct sq *s, struct arena *a, enum fp_state state,
+		    int64_t first, struct store_chunk *c,
+		    struct remem_err *err)
 {
-	sqlite3_stmt *st;
-	int rc, n = 0;
+	int64_t *slots = ARENA_ARRAY(a, int64_t, (size_t)c->passage_count + 1);
+	int rc = slots ? passages_slots(s, state, first, c->passage_count,
+					slots, err) : fail_nomem(err);
 
-	c->passages = ARENA_ARRAY(a, struct store_passage,
-				  (size_t)c->passage_count + 1);
-	if (!c->passages)
+	for (int i = 0; !rc && i < c->passage_count; i++)
+		if (slots[i] >= 0)
+			c->passages[i].slot = (uint32_t)slots[i];
+	return rc;
+}
+
+/* Columns of CHUNK_GET, in their order. */
+static int chunk_row(struct sq *s, struct arena *a, struct heading_cache *h,
+		     sqlite3_stmt *st, struct packed *k, struct store_chunk *c,
+		     struct remem_err *err)
+{
+	c->file = sqlite3_column_int64(st, 0);
+	c->ord = sqlite3_column_int(st, 1);
+	c->first_line = sqlite3_column_int(st, 2);
+	c->line_first = sqlite3_column_int(st, 3);
+	c->line_last = sqlite3_column_int(st, 4);
+	c->heading_line = sqlite3_column_int(st, 5);
+	k->first = sqlite3_column_int64(st, 6);
+	c->passage_count = sqlite3_column_int(st, 7);
+	k->data = sqlite3_column_blob(st, 8);
+	k->len = (size_t)sqlite3_column_bytes(st, 8);
+	c->heading_path = sq_col_text(a, st, 9);
+	c->text = sq_col_text(a, st, 10);
+	c->len = (uint32_t)sqlite3_column_bytes(st, 10);
+	c->terms = s->map.rows && (size_t)c->id < s->map.count ?
+		   s->map.rows[c->id].terms : 0;
+	if (a->failed)
 		return fail_nomem(err);
-	if ((rc = sq_get(s, S_PASSAGES_GET, &st, err)))
-		return rc;
-	sqlite3_bind_int64(st, 1, first);
-	sqlite3_bind_int(st, 2, c->passage_count);
-	while (n < c->passage_count && (rc = sq_step(s, st, err)) > 0) {
-		struct store_passage *p = &c->passages[n++];
-
-		p->file = c->file;
-		if ((rc = sq_passage_row(s, a, h, st, state, c->first_line, p,
-					 err)))
-			break;
-		if (p->chunk != c->id || p->start > c->len ||
-		    p->len > c->len - p->start) {
-			rc = corrupt(s, "a passage is not in its chunk", err);
-			break;
-		}
-	}
-	sqlite3_reset(st);
-	c->passage_count = n;
-	return rc < 0 ? rc : 0;
+	if (!c->text || !c->heading_path)
+		return corrupt(s, "a chunk makes no sense", err);
+	return passages_read(s, a, h, k, c, err);
 }
 
 static int one_chunk(struct sq *s, struct arena *a, struct heading_cache *h,
 		     enum fp_state state, int64_t id, struct store_chunk *c,
 		     struct remem_err *err)
 {
+	struct packed k;
 	sqlite3_stmt *st;
-	int64_t first;
 	int rc;
 
 	if ((rc = sq_get(s, S_CHUNK_GET, &st, err)))
@@ -138,25 +67,11 @@ static int one_chunk(struct sq *s, struct arena *a, struct heading_cache *h,
 	if ((rc = sq_step(s, st, err)) <= 0)
 		return rc;
 	c->id = id;
-	c->file = sqlite3_column_int64(st, 0);
-	c->ord = sqlite3_column_int(st, 1);
-	c->first_line = sqlite3_column_int(st, 2);
-	c->line_first = sqlite3_column_int(st, 3);
-	c->line_last = sqlite3_column_int(st, 4);
-	c->heading_line = sqlite3_column_int(st, 5);
-	first = sqlite3_column_int64(st, 6);
-	c->passage_count = sqlite3_column_int(st, 7);
-	c->heading_path = sq_col_text(a, st, 8);
-	c->text = sq_col_text(a, st, 9);
-	c->len = (uint32_t)sqlite3_column_bytes(st, 9);
-	c->terms = s->map.rows && (size_t)id < s->map.count ?
-		   s->map.rows[id].terms : 0;
+	rc = chunk_row(s, a, h, st, &k, c, err);
 	sqlite3_reset(st);
-	if (a->failed)
-		return fail_nomem(err);
-	if (c->passage_count < 0 || !c->text || !c->heading_path)
-		return corrupt(s, "a chunk makes no sense", err);
-	return passages_of(s, a, h, state, first, c, err);
+	if (rc || state == FP_CACHE)
+		return rc;
+	return slots_of(s, a, state, k.first, c, err);
 }
 
 int sq_chunks_get(struct store *store, struct arena *a, int fp,

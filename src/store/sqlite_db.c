@@ -219,6 +219,7 @@ static int refresh(struct sq *s, struct remem_err *err)
 	fps_drop(s);
 	pending_drop(s);
 	lists_drop(s);
+	known_drop(s);
 	s->counts_loaded = false;
 	s->data_version = version;
 	return 0;

@@ -209,8 +209,16 @@ static bool wal_is_empty(const char *path)
 	return empty;
 }
 
+static int made_before(struct remem_err *err, const char *path)
+{
+	fail(err, REMEM_ECORRUPT, "the index '%s' was made by an older remem",
+	     path);
+	fail_action(err, "run: remem index");
+	return REMEM_ECORRUPT;
+}
+
 static int judge(const unsigned char h[HEADER_BYTES], const struct stat *st,
-		 const char *path, struct remem_err *err)
+		 const char *path, bool *older, struct remem_err *err)
 {
 	uint32_t page = (uint32_t)h[16] << 8 | h[17];
 	uint32_t version = big_end(h + 60);
@@ -227,23 +235,23 @@ static int judge(const unsigned char h[HEADER_BYTES], const struct stat *st,
 			    "remem index --force");
 		return REMEM_EVERSION;
 	}
-	if (version < STORE_VERSION)
-		return damaged(err, path, "it was made by an older remem");
 	if (page == 1)
 		page = 65536;
 	if (wal_is_empty(path) &&
 	    (uint64_t)st->st_size < (uint64_t)page * big_end(h + 28))
 		return damaged(err, path, "it is cut short");
-	return 0;
+	*older = version && version < STORE_VERSION;
+	return version < STORE_VERSION ? made_before(err, path) : 0;
 }
 
-int gen_preflight(const char *gen_dir, struct remem_err *err)
+int gen_preflight(const char *gen_dir, bool *older, struct remem_err *err)
 {
 	char *path = join(gen_dir, DATABASE_NAME);
 	unsigned char h[HEADER_BYTES];
 	struct stat st;
 	int fd, rc = 0;
 
+	*older = false;
 	if (!path)
 		return fail_nomem(err);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -256,7 +264,7 @@ int gen_preflight(const char *gen_dir, struct remem_err *err)
 	} else if (pread(fd, h, sizeof(h), 0) != (ssize_t)sizeof(h)) {
 		rc = damaged(err, path, "it is cut short");
 	} else {
-		rc = judge(h, &st, path, err);
+		rc = judge(h, &st, path, older, err);
 	}
 	if (fd >= 0)
 		close(fd);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/sqlite_pack.h"
 #include "store/sqlite_put.h"
 
 static int count_lines(const char *s, size_t from, size_t to)
@@ -235,6 +236,41 @@ static int insert_passage(struct put *p, int i, const struct passage *g,
 	return sq_run(p->s, st, err);
 }
 
+static void pack_one(struct pack_writer *w, const struct put *p, int i,
+		     const struct passage *g)
+{
+	const struct annotations *n = g->ann;
+	struct store_passage row = {
+		.start = (uint32_t)(g->start - p->n->chunks[i].start),
+		.len = (uint32_t)(g->end - g->start), .kind = g->kind,
+		.script = g->script, .continues = g->continues,
+		.observed = DATE_NONE
+	};
+
+	if (n) {
+		row.importance = n->importance;
+		row.project = n->project;
+		row.status = n->status;
+		row.origin = n->origin;
+		row.triggers = n->triggers;
+		row.observed = n->observed;
+	}
+	pack_passage(w, &row, g->line_first - p->now[i].first_line,
+		     g->line_last - g->line_first + 1,
+		     g->heading < 0 ? 0 : p->heading_ids[g->heading]);
+}
+
+static int pack_chunk(struct put *p, int i, struct remem_err *err)
+{
+	const struct chunk *c = &p->n->chunks[i];
+	struct pack_writer w = { &p->packed, 0, 0, NULL };
+
+	buf_reset(&p->packed);
+	for (int k = 0; k < c->passage_count; k++)
+		pack_one(&w, p, i, &p->n->passages[c->passage_first + k]);
+	return buf_check(&p->packed, err);
+}
+
 static int next_passages(struct sq *s, int n, int64_t *first,
 			 struct remem_err *err)
 {
@@ -259,7 +295,8 @@ static int insert_chunk(struct put *p, int i, struct remem_err *err)
 	sqlite3_stmt *st;
 	int rc;
 
-	if ((rc = next_passages(p->s, c->passage_count, &first, err)) ||
+	if ((rc = pack_chunk(p, i, err)) ||
+	    (rc = next_passages(p->s, c->passage_count, &first, err)) ||
 	    (rc = sq_get(p->s, S_CHUNK_PUT, &st, err)))
 		return rc;
 	sqlite3_bind_int64(st, 1, o->id);
@@ -273,8 +310,10 @@ static int insert_chunk(struct put *p, int i, struct remem_err *err)
 	sqlite3_bind_int64(st, 9, first);
 	sqlite3_bind_int(st, 10, c->passage_count);
 	sqlite3_bind_blob(st, 11, o->digest, DIGEST_BYTES, SQLITE_STATIC);
-	sq_bind_text(st, 12, o->heading_path);
-	sqlite3_bind_text(st, 13, p->n->text + c->start,
+	sqlite3_bind_blob(st, 12, buf_str(&p->packed), (int)p->packed.len,
+			  SQLITE_STATIC);
+	sq_bind_text(st, 13, o->heading_path);
+	sqlite3_bind_text(st, 14, p->n->text + c->start,
 			  (int)(c->end - c->start), SQLITE_STATIC);
 	if ((rc = sq_run(p->s, st, err)))
 		return rc;

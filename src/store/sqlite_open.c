@@ -62,6 +62,8 @@ static int open_file(struct sq *s, int flags, const char *options,
 	sqlite3_extended_result_codes(s->db, 1);
 	sqlite3_busy_timeout(s->db, BUSY_MS);
 	rc = fts_register(s->db, &s->fts_count, err);
+	if (!rc)
+		rc = passages_register(s, err);
 out:
 	buf_release(&uri);
 	if (rc) {
@@ -168,13 +170,14 @@ static int set_generation(struct sq *s, int64_t gen, struct remem_err *err)
 static int open_published(struct sq *s, struct remem_err *err)
 {
 	int64_t gen, now;
+	bool older;
 	int rc = 0;
 
 	for (int i = 0; i < OPEN_TRIES; i++) {
 		if ((rc = gen_current(s->dir, &gen, err)) ||
 		    (rc = set_generation(s, gen, err)))
 			return rc;
-		if (!(rc = gen_preflight(s->gen_dir, err)) &&
+		if (!(rc = gen_preflight(s->gen_dir, &older, err)) &&
 		    !(rc = open_reader(s, err)))
 			return 0;
 		/* Replaced meanwhile? Then what was seen does not count. */
@@ -203,9 +206,11 @@ static int make_generation(struct sq *s, struct remem_err *err)
 }
 
 /* Opens what current names. REMEM_ENOTFOUND when there is nothing usable and
- * a new generation is to be made; a damaged one has been set aside. */
+ * a new generation is to be made; a damaged one has been set aside, one of an
+ * older program is a leftover like others. */
 static int reopen_current(struct sq *s, struct remem_err *err)
 {
+	bool older = false;
 	int64_t gen;
 	int rc = gen_current(s->dir, &gen, err);
 
@@ -214,7 +219,9 @@ static int reopen_current(struct sq *s, struct remem_err *err)
 	if (rc || (rc = set_generation(s, gen, err)))
 		return rc;
 	rc = gen_damaged(s->gen_dir) ? REMEM_ECORRUPT :
-	     gen_preflight(s->gen_dir, err);
+	     gen_preflight(s->gen_dir, &older, err);
+	if (older)
+		return REMEM_ENOTFOUND;
 	if (!rc && (rc = open_writer(s, false, err)))
 		close_db(s);
 	if (!rc && (rc = sq_counts_load(s, err)))
@@ -232,8 +239,10 @@ static void import_from(struct sq *s, int64_t gen)
 {
 	char *path = gen > 0 && gen != s->generation ? gen_path(s->dir, gen) :
 		     NULL;
+	bool older;
 
-	if (path && !gen_damaged(path) && !gen_preflight(path, NULL))
+	if (path && !gen_damaged(path) &&
+	    (!gen_preflight(path, &older, NULL) || older))
 		cache_import(s, path, NULL);
 	mem_free(path);
 }
@@ -365,6 +374,7 @@ void sq_close(struct store *st)
 	map_release(s);
 	pending_drop(s);
 	lists_release(s);
+	known_release(s);
 	sq_gathered_free(s);
 	mem_free(s->unlinked.slots);
 	mem_free(s->fps);

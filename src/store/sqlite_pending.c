@@ -140,39 +140,25 @@ struct handing {
 	int count, max;
 };
 
-static bool wants(const struct handing *h, sqlite3_stmt *st)
+static int hand_chunk(struct handing *h, const struct store_chunk *c,
+		      int64_t first, struct remem_err *err)
 {
-	return sq_col_slot(st, h->f->state == FP_ACTIVE ? 11 : 12) ==
-	       SLOT_NONE;
-}
+	int64_t *slots = ARENA_ARRAY(h->a, int64_t,
+				     (size_t)c->passage_count + 1);
+	int rc = slots ? passages_slots(h->s, h->f->state, first,
+					c->passage_count, slots, err) :
+			 fail_nomem(err);
 
-static int hand_chunk(struct handing *h, struct heading_cache *cache,
-		      const struct store_chunk *c, int64_t first,
-		      struct remem_err *err)
-{
-	sqlite3_stmt *st;
-	int rc = sq_get(h->s, S_PASSAGES_GET, &st, err);
+	for (int i = 0; !rc && i < c->passage_count && h->count < h->max; i++) {
+		const struct store_passage *p = &c->passages[i];
 
-	if (rc)
-		return rc;
-	sqlite3_bind_int64(st, 1, first);
-	sqlite3_bind_int(st, 2, c->passage_count);
-	while (h->count < h->max && (rc = sq_step(h->s, st, err)) > 0) {
-		struct store_passage *p = &h->out[h->count];
-
-		if (!wants(h, st))
+		if (slots[i] != SLOT_NONE)
 			continue;
-		p->file = c->file;
-		if ((rc = sq_passage_row(h->s, h->a, cache, st, h->f->state,
-					 c->first_line, p, err)))
-			break;
-		if (p->start > c->len || p->len > c->len - p->start)
-			continue;
+		h->out[h->count] = *p;
 		h->texts[h->count++] = arena_strndup(h->a, c->text + p->start,
 						     p->len);
 	}
-	sqlite3_reset(st);
-	return rc < 0 ? rc : 0;
+	return rc;
 }
 
 /* Columns of CHUNK_GET. */
@@ -180,7 +166,7 @@ static int hand_one(struct handing *h, struct heading_cache *cache,
 		    int64_t chunk, struct remem_err *err)
 {
 	struct store_chunk c = { .id = chunk };
-	int64_t first;
+	struct packed k;
 	sqlite3_stmt *st;
 	int rc = sq_get(h->s, S_CHUNK_GET, &st, err);
 
@@ -191,12 +177,16 @@ static int hand_one(struct handing *h, struct heading_cache *cache,
 		return rc;
 	c.file = sqlite3_column_int64(st, 0);
 	c.first_line = sqlite3_column_int(st, 2);
-	first = sqlite3_column_int64(st, 6);
+	k.first = sqlite3_column_int64(st, 6);
 	c.passage_count = sqlite3_column_int(st, 7);
+	k.data = sqlite3_column_blob(st, 8);
+	k.len = (size_t)sqlite3_column_bytes(st, 8);
 	/* Borrowed from the statement, which stays on its row. */
-	c.text = (const char *)sqlite3_column_text(st, 9);
-	c.len = (uint32_t)sqlite3_column_bytes(st, 9);
-	rc = c.text ? hand_chunk(h, cache, &c, first, err) : 0;
+	c.text = (const char *)sqlite3_column_text(st, 10);
+	c.len = (uint32_t)sqlite3_column_bytes(st, 10);
+	rc = passages_read(h->s, h->a, cache, &k, &c, err);
+	if (!rc && c.text)
+		rc = hand_chunk(h, &c, k.first, err);
 	sqlite3_reset(st);
 	return rc;
 }

@@ -267,7 +267,9 @@ int sq_file_put(struct store *st, struct store_file *f, const struct note *n,
 		return rc;
 	arena_reset(&s->scratch);
 	pending_drop(s);
-	if ((rc = put_file(&p, err)))
+	rc = put_file(&p, err);
+	buf_release(&p.packed);
+	if (rc)
 		return rc;
 	f->id = now.id;
 	f->skipped = now.skipped;

@@ -46,6 +46,7 @@ struct put {
 	int64_t *heading_ids; /* by heading of the note */
 	struct reuse *reuse;
 	size_t reuse_count, reuse_cap;
+	struct buf packed; /* passages of the chunk at hand */
 	int64_t *free_ids; /* of chunks that went */
 	int free_count, free_used;
 };

@@ -129,6 +129,8 @@ struct sq {
 	bool bulk_over; /* FTS5 writes them in this connection */
 	struct lists *lists[LIST_TABLES]; /* made at first use */
 	struct gathered *gathered; /* by the last pool of chunks, or NULL */
+	struct known *known; /* headings, or NULL */
+	struct slot_rows *slot_rows; /* while they are read */
 	struct scan *scan; /* begun ahead, in this snapshot, or NULL */
 	struct arena scratch; /* for one call */
 };
@@ -196,8 +198,9 @@ void gen_remove_others(const char *dir, int64_t keep, int64_t keep2);
 /* The highest generation other than current, 0: none. */
 int64_t gen_leftover(const char *dir, int64_t current);
 int gen_set_aside(const char *dir, int64_t gen, struct remem_err *err);
-/* What kind of file the database is, from its first bytes. */
-int gen_preflight(const char *gen_dir, struct remem_err *err);
+/* What kind of file the database is, from its first bytes. REMEM_ECORRUPT and
+ * *older: whole, but of an older program; its vectors are good. */
+int gen_preflight(const char *gen_dir, bool *older, struct remem_err *err);
 int gen_remove(const char *path, struct remem_err *err);
 bool gen_damaged(const char *gen_dir);
 void gen_mark_damaged(const char *gen_dir);
@@ -317,12 +320,31 @@ int sq_passage_chunks(struct store *st, const int64_t *ids, int n,
 		      int64_t *out, struct remem_err *err);
 int sq_file_chunks(struct store *st, struct arena *a, int64_t file,
 		   int64_t **ids, int *count, struct remem_err *err);
-/* One row of PASSAGES_GET; headings are looked up through h. */
-struct heading_cache;
+
+/* ---- sqlite_passages.c */
+struct slot_rows { /* being read */
+	int64_t first;
+	int count;
+	int64_t *slots;
+};
+struct packed { /* passages of a chunk, as its row has them */
+	const unsigned char *data;
+	size_t len;
+	int64_t first; /* id of the first */
+};
+struct heading_cache; /* one for all calls that belong together */
 struct heading_cache *headings_new(struct arena *a);
-int sq_passage_row(struct sq *s, struct arena *a, struct heading_cache *h,
-		   sqlite3_stmt *st, enum fp_state state, int first_line,
-		   struct store_passage *p, struct remem_err *err);
+/* The passages of c, whose other fields are set; without slots. */
+int passages_read(struct sq *s, struct arena *a, struct heading_cache *h,
+		  const struct packed *k, struct store_chunk *c,
+		  struct remem_err *err);
+/* Their slots: SLOT_NONE, SLOT_REFUSED or a place. */
+int passages_slots(struct sq *s, enum fp_state state, int64_t first, int count,
+		   int64_t *slots, struct remem_err *err);
+int passages_register(struct sq *s, struct remem_err *err);
+/* Headings that the handle remembers. */
+void known_drop(struct sq *s);
+void known_release(struct sq *s);
 
 /* ---- sqlite_filter.c */
 struct store_set {

@@ -24,7 +24,7 @@
 #include "text/note.h"
 
 /* Another schema, another generation. */
-#define STORE_VERSION 1
+#define STORE_VERSION 2
 #define STORE_NO_SLOT UINT32_MAX
 
 enum store_source { /* stored: only append */
@@ -78,7 +78,6 @@ struct store_passage {
 	const char *project, *status, *origin, *triggers; /* or NULL */
 	int32_t observed; /* DATE_NONE */
 	uint32_t slot; /* of its vector, STORE_NO_SLOT */
-	unsigned char hash[SHA256_BYTES];
 };
 
 struct store_chunk {
