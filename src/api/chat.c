@@ -18,6 +18,7 @@ int handle_chat(struct chat **out, struct remem *r, struct remem_err *err)
 	c.provider = settings_str(s, "chat.provider");
 	c.model = or_null(settings_str(s, "chat.model"));
 	c.base_url = or_null(settings_str(s, "chat.baseUrl"));
+	c.ca_file = or_null(settings_str(s, "chat.caFile"));
 	c.timeout_ms = (int)settings_int(s, "chat.timeoutMs");
 	*out = NULL;
 	/* No key is looked up for a model that nobody asks. */

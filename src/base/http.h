@@ -72,11 +72,17 @@ bool http_is_loopback(const char *url);
 /* base with path ("/embeddings") put before its query; a base that ends so
  * already stays as it is. In the arena. */
 const char *http_endpoint(struct arena *a, const char *base, const char *path);
+/* base without slashes at its end and without the first of tails
+ * (NULL-terminated) that it ends with. In the arena. */
+const char *http_bare(struct arena *a, const char *base,
+		      const char *const *tails);
 /*
  * Content type and key, then the headers given ("Name: value", NULL-
- * terminated, or NULL), which take the place of ours. key may be NULL.
+ * terminated, or NULL), which take the place of ours. key may be NULL; it is
+ * sent as "name: key", or as "Authorization: Bearer" where name is NULL.
  */
-const char *const *http_json_headers(struct arena *a, const char *key,
+const char *const *http_json_headers(struct arena *a, const char *name,
+				     const char *key,
 				     const char *const *headers);
 
 #endif

@@ -16,6 +16,24 @@ const char *http_endpoint(struct arena *a, const char *base, const char *path)
 	return arena_printf(a, "%.*s%s%s", (int)n, base, path, query);
 }
 
+const char *http_bare(struct arena *a, const char *base,
+		      const char *const *tails)
+{
+	size_t n = strlen(base);
+
+	while (n && base[n - 1] == '/')
+		n--;
+	for (; *tails; tails++) {
+		size_t m = strlen(*tails);
+
+		if (n <= m || memcmp(base + n - m, *tails, m) != 0)
+			continue;
+		n -= m;
+		break;
+	}
+	return arena_strndup(a, base, n);
+}
+
 static bool has_header(const char *const *headers, const char *name)
 {
 	size_t n = strlen(name);
@@ -26,7 +44,8 @@ static bool has_header(const char *const *headers, const char *name)
 	return false;
 }
 
-const char *const *http_json_headers(struct arena *a, const char *key,
+const char *const *http_json_headers(struct arena *a, const char *name,
+				     const char *key,
 				     const char *const *headers)
 {
 	size_t n = 0, k = 0;
@@ -39,8 +58,9 @@ const char *const *http_json_headers(struct arena *a, const char *key,
 		return NULL;
 	if (!has_header(headers, "Content-Type"))
 		out[k++] = "Content-Type: application/json";
-	if (key && key[0] && !has_header(headers, "Authorization"))
-		out[k++] = arena_printf(a, "Authorization: Bearer %s", key);
+	if (key && key[0] && !has_header(headers, name ? name : "Authorization"))
+		out[k++] = name ? arena_printf(a, "%s: %s", name, key) :
+			   arena_printf(a, "Authorization: Bearer %s", key);
 	for (size_t i = 0; i < n; i++)
 		out[k++] = headers[i];
 	return out;

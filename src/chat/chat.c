@@ -5,6 +5,7 @@
  */
 #include "chat/chat.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -59,13 +60,19 @@ static bool is_off(const struct chat_config *c)
 static int find(const struct chat_provider **out, const char *name,
 		struct remem_err *err)
 {
+	char names[32 * ARRAY_LEN(providers)];
+	size_t n = 0;
+
 	for (size_t i = 0; i < ARRAY_LEN(providers); i++)
 		if (!strcmp(providers[i]->name, name)) {
 			*out = providers[i];
 			return 0;
 		}
 	fail(err, REMEM_EINVAL, "there is no chat provider '%s'", name);
-	fail_action(err, "chat.provider may be none or openai-compatible");
+	for (size_t i = 0; i < ARRAY_LEN(providers); i++)
+		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s, ",
+				      providers[i]->name);
+	fail_action(err, "chat.provider may be %snone", names);
 	return REMEM_EINVAL;
 }
 
@@ -144,27 +151,32 @@ static void drop_thoughts(struct buf *b)
 	trim(b);
 }
 
-/* ```json … ``` around the whole. */
-static void drop_fence(struct buf *b)
-{
-	const char *s = buf_str(b), *line = strchr(s, '\n');
-
-	if (strncmp(s, "```", 3) != 0 || !line || b->len < 7 ||
-	    strcmp(s + b->len - 3, "```") != 0)
-		return;
-	buf_truncate(b, b->len - 3);
-	skip(b, (size_t)(line - s) + 1);
-	trim(b);
-}
-
-static int check_json(const struct buf *b, struct remem_err *err)
+static int read_object(const char *text, size_t len)
 {
 	yyjson_doc *doc = NULL;
-	int rc = json_read(&doc, buf_str(b), b->len, false, "answer", NULL);
+	int rc = json_read(&doc, text, len, false, "answer", NULL);
 
+	if (!rc && !yyjson_is_obj(yyjson_doc_get_root(doc)))
+		rc = REMEM_EFORMAT;
+	yyjson_doc_free(doc);
+	return rc;
+}
+
+/* The whole, else from its first brace to its last: some put words or a fence
+ * around what they were asked for. */
+static int take_object(struct buf *b, struct remem_err *err)
+{
+	int rc = read_object(buf_str(b), b->len);
+	const char *open = strchr(buf_str(b), '{');
+	const char *close = strrchr(buf_str(b), '}');
+
+	if (rc == REMEM_EFORMAT && open && close && open < close) {
+		buf_truncate(b, (size_t)(close + 1 - b->ptr));
+		skip(b, (size_t)(open - b->ptr));
+		rc = read_object(buf_str(b), b->len);
+	}
 	if (rc == REMEM_ENOMEM)
 		return fail_nomem(err);
-	yyjson_doc_free(doc);
 	return rc ? fail(err, REMEM_EREMOTE, "the model answered something "
 			 "that is not JSON") : 0;
 }
@@ -177,16 +189,14 @@ static int clean(struct buf *b, const struct chat_request *r,
 			    "the model answered something that is no text");
 	trim(b);
 	drop_thoughts(b);
-	if (r->json)
-		drop_fence(b);
 	if (!b->len)
 		return fail(err, REMEM_EREMOTE, "the model answered nothing");
-	return r->json ? check_json(b, err) : 0;
+	return r->json ? take_object(b, err) : 0;
 }
 
 /* ---- one request ------------------------------------------------------ */
 
-enum next { DONE, AGAIN, RATE, SIMPLER, STOP };
+enum next { DONE, AGAIN, RATE, FAULTY, SIMPLER, STOP };
 
 struct call {
 	struct chat *c;
@@ -216,7 +226,8 @@ static int send(struct call *k, const struct http_request *req,
 		c->c.transport(c->c.transport_ctx, req, reply);
 		return 0;
 	}
-	if (!c->http && (rc = http_new(&c->http, err)))
+	if (!c->http && ((rc = http_new(&c->http, err)) ||
+			 (rc = http_set_ca(c->http, c->c.ca_file, err))))
 		return rc;
 	return http_perform(c->http, req, reply, 1, is_over, k, err);
 }
@@ -275,6 +286,9 @@ static enum next judge_trouble(struct call *k, const struct trouble *t)
 		return STOP;
 	if (t->rate || t->status == 429)
 		return RATE;
+	/* Paid for, perhaps. */
+	if (t->status < 300)
+		return FAULTY;
 	if (t->status >= 500 || t->status == 408 || t->status == 409 ||
 	    t->status == 425)
 		return AGAIN;
@@ -304,7 +318,8 @@ static enum next judge_answer(struct call *k, const struct http_reply *http,
 	if (!rc)
 		rc = clean(b, k->r, &k->err);
 	if (rc)
-		return rc == REMEM_EREMOTE && !reply->cut ? AGAIN : STOP;
+		return rc != REMEM_EREMOTE || reply->cut || reply->final ?
+			       STOP : FAULTY;
 	k->c->answered = true;
 	return DONE;
 }
@@ -355,12 +370,13 @@ out:
 
 /* ---- the whole call --------------------------------------------------- */
 
-/* False when there is no time for it, or it was cancelled. */
+/* False when there is no time for it, or it was cancelled. A request that has
+ * hardly time to be sent would be paid for in vain. */
 static bool wait_ms(struct call *k, int ms)
 {
 	int64_t end = clock_mono_ns() + ms * MS, left;
 
-	if (ms < 0 || end >= k->end_ns)
+	if (ms < 0 || end + SLICE_MS * MS >= k->end_ns)
 		return false;
 	while ((left = end - clock_mono_ns()) > 0) {
 		struct timespec t = { 0, (long)(left < SLICE_MS * MS ?
@@ -383,7 +399,7 @@ static enum next run(struct call *k)
 {
 	struct chat *c = k->c;
 
-	for (int tries = 0;;) {
+	for (int tries = 0, faulty = 0;;) {
 		enum next next = once(k);
 
 		if (next == SIMPLER) {
@@ -391,6 +407,9 @@ static enum next run(struct call *k)
 				return STOP;
 			continue;
 		}
+		/* An answer is paid for, also one that is of no use. */
+		if (next == FAULTY && faulty++)
+			return next;
 		if (next == DONE || next == STOP || ++tries >= TRIES ||
 		    !wait_ms(k, trouble_wait_ms(tries - 1, k->retry_after_ms,
 						c->c.wait_scale, &c->random)))

@@ -23,6 +23,7 @@ struct chat_config {
 	const char *model;
 	const char *base_url;
 	const char *api_key; /* resolved from its reference; never logged */
+	const char *ca_file; /* certificates to trust; NULL: the system's */
 	const char *const *headers; /* "Name: value", NULL-terminated, or NULL */
 	int timeout_ms; /* of a whole call with its retries; 0: 60 s */
 	/* Called for each request: for the ledger. May be NULL. */
@@ -50,7 +51,10 @@ struct chat_message {
 struct chat_request {
 	const struct chat_message *messages;
 	size_t n;
-	bool json; /* the answer must be one JSON value */
+	bool json; /* the answer must be one JSON object */
+	/* Its members, texts all of them, NULL-terminated; NULL: it may have
+	 * any. The messages have to say so too. */
+	const char *const *fields;
 	int max_tokens; /* of the answer, 0: 2,048 */
 	int timeout_ms; /* 0: the config's */
 	bool (*cancel)(void *ctx);
@@ -69,8 +73,9 @@ const char *chat_model(const struct chat *c);
 
 /*
  * Asks and appends the answer to out: valid UTF-8, trimmed, what a model
- * thought aloud and the fence around JSON taken off, not empty. Retries
- * within the time. REMEM_EREMOTE when the provider failed or its answer was
+ * thought aloud and what stands around JSON taken off, not empty. Retries within
+ * the time, once where the provider answered what was not asked for, never
+ * after a refusal. REMEM_EREMOTE when the provider failed or its answer was
  * cut off or is not what was asked for, REMEM_ETIMEOUT, REMEM_ELIMIT when the
  * budget is used up, REMEM_ECANCELLED, REMEM_ENOTSUP when it is off.
  */

@@ -4,108 +4,43 @@
  * more. No temperature is sent: some models refuse every value but their own.
  */
 #include <string.h>
-#include <strings.h>
 
-#include "base/alloc.h"
-#include "base/arena.h"
-#include "base/json.h"
-#include "chat/provider.h"
-
-#define REPLY_MAX ((size_t)4 << 20) /* an answer has some thousand tokens */
-#define ANSWER_TOKENS 2048
+#include "chat/form.h"
 
 struct openai {
-	struct arena a;
-	const char *url, *model;
-	const char *const *headers;
+	struct chat_form f;
 	bool plain; /* the server does not know response_format */
 	bool renamed; /* ... but max_completion_tokens instead of max_tokens */
 	bool unbounded; /* ... and neither of them */
 };
 
-static int check_settings(const struct chat_config *c, struct remem_err *err)
-{
-	const char *setting = NULL;
-
-	if (!c->base_url || !c->base_url[0])
-		setting = "chat.baseUrl";
-	else if (!c->model || !c->model[0])
-		setting = "chat.model";
-	if (setting) {
-		fail(err, REMEM_EINVAL,
-		     "the chat provider openai-compatible needs '%s'", setting);
-		fail_action(err, "remem config set %s VALUE", setting);
-		return REMEM_EINVAL;
-	}
-	if (!strncasecmp(c->base_url, "http://", 7) ||
-	    !strncasecmp(c->base_url, "https://", 8))
-		return 0;
-	fail(err, REMEM_EINVAL, "'chat.baseUrl' is no http or https address");
-	fail_action(err, "an example: https://api.openai.com/v1");
-	return REMEM_EINVAL;
-}
-
-static void openai_close(void *self)
-{
-	struct openai *o = self;
-
-	if (!o)
-		return;
-	arena_release(&o->a);
-	mem_free(o);
-}
-
 static int openai_open(void **self, const struct chat_config *c,
 		       struct remem_err *err)
 {
 	struct openai *o;
-	int rc = check_settings(c, err);
+	int rc = chat_form_open(self, sizeof(*o), c, NULL, NULL, NULL, err);
 
 	if (rc)
 		return rc;
-	o = mem_zalloc(sizeof(*o));
-	if (!o)
-		return fail_nomem(err);
-	o->url = http_endpoint(&o->a, c->base_url, "/chat/completions");
-	o->headers = http_json_headers(&o->a, c->api_key, c->headers);
-	o->model = c->model;
-	if (o->a.failed) {
-		openai_close(o);
-		return fail_nomem(err);
-	}
-	*self = o;
-	return 0;
-}
-
-static void put_messages(struct json *j, const struct chat_request *r)
-{
-	json_key(j, "messages");
-	json_arr(j);
-	for (size_t i = 0; i < r->n; i++) {
-		json_obj(j);
-		json_kstr(j, "role", r->messages[i].role);
-		json_key(j, "content");
-		json_put_strn(j, r->messages[i].text, r->messages[i].len);
-		json_end(j);
-	}
-	json_arr_end(j);
+	o = *self;
+	o->f.url = http_endpoint(&o->f.a, o->f.base, "/chat/completions");
+	return chat_form_done(self, err);
 }
 
 static int openai_build(void *self, const struct chat_request *r,
 			struct http_request *http, struct buf *body,
 			struct remem_err *err)
 {
-	const struct openai *o = self;
+	struct openai *o = self;
 	struct json j;
 
 	json_begin(&j, body);
 	json_obj(&j);
-	json_kstr(&j, "model", o->model);
-	put_messages(&j, r);
+	json_kstr(&j, "model", o->f.model);
+	chat_put_messages(&j, r, true);
 	if (!o->unbounded)
 		json_kint(&j, o->renamed ? "max_completion_tokens" :
-					   "max_tokens",
-			  r->max_tokens > 0 ? r->max_tokens : ANSWER_TOKENS);
+					   "max_tokens", chat_answer_tokens(r));
 	if (r->json && !o->plain) {
 		json_key(&j, "response_format");
 		json_obj(&j);
@@ -113,28 +48,7 @@ static int openai_build(void *self, const struct chat_request *r,
 		json_end(&j);
 	}
 	json_end(&j);
-	http->url = o->url;
-	http->headers = o->headers;
-	http->body = buf_str(body);
-	http->body_len = body->len;
-	http->max_reply = REPLY_MAX;
-	return buf_check(body, err);
-}
-
-/* A text, or a list of parts of which the texts count. */
-static void take_content(struct buf *out, yyjson_val *v)
-{
-	size_t i, n;
-	yyjson_val *part;
-
-	if (yyjson_is_str(v)) {
-		buf_add(out, yyjson_get_str(v), yyjson_get_len(v));
-		return;
-	}
-	if (!yyjson_is_arr(v))
-		return;
-	yyjson_arr_foreach(v, i, n, part)
-		buf_adds(out, json_str(part, "text", ""));
+	return chat_form_send(&o->f, r, http, body, err);
 }
 
 static int take_choice(yyjson_val *root, struct chat_reply *reply,
@@ -143,20 +57,24 @@ static int take_choice(yyjson_val *root, struct chat_reply *reply,
 	yyjson_val *choice = yyjson_arr_get_first(
 		yyjson_obj_get(root, "choices"));
 	yyjson_val *message = yyjson_obj_get(choice, "message");
-	yyjson_val *usage = yyjson_obj_get(root, "usage");
+	yyjson_val *usage = yyjson_obj_get(root, "usage"), *content;
 	const char *end = json_str(choice, "finish_reason", "");
 
+	reply->answer_tokens = json_int(usage, "completion_tokens", 0);
 	reply->tokens = json_int(usage, "total_tokens", 0);
 	reply->cut = !strcmp(end, "length");
 	if (!yyjson_is_obj(message))
 		return fail(err, REMEM_EREMOTE, "the provider's reply has no "
 			    "message ('choices')");
 	if (!strcmp(end, "content_filter"))
-		return fail(err, REMEM_EREMOTE,
-			    "the provider's filter held the answer back");
+		return chat_refusal(reply, err, "the provider's filter held "
+				    "the answer back");
 	if (json_str(message, "refusal", "")[0])
-		return fail(err, REMEM_EREMOTE, "the model refused to answer");
-	take_content(out, yyjson_obj_get(message, "content"));
+		return chat_refusal(reply, err, "the model refused to answer");
+	content = yyjson_obj_get(message, "content");
+	if (yyjson_is_str(content))
+		buf_add(out, yyjson_get_str(content), yyjson_get_len(content));
+	chat_take_parts(out, content);
 	return buf_check(out, err);
 }
 
@@ -164,22 +82,12 @@ static int openai_parse(void *self, const struct http_reply *http,
 			struct chat_reply *reply, struct buf *out,
 			struct remem_err *err)
 {
-	const char *s = buf_str(&http->body);
-	yyjson_doc *doc = NULL;
-	int rc;
+	yyjson_doc *doc;
+	int rc = chat_form_read(&doc, http, err);
 
 	(void)self;
-	if (!http->body.len)
-		return fail(err, REMEM_EREMOTE, "the provider answered nothing");
-	rc = json_read(&doc, s, http->body.len, false, "reply", NULL);
-	if (rc == REMEM_ENOMEM)
-		return fail_nomem(err);
-	if (rc)
-		return fail(err, REMEM_EREMOTE, "the provider answered %s",
-			    s[strspn(s, " \r\n\t")] == '<' ?
-				    "with a web page instead of an answer" :
-				    "with something that is not JSON");
-	rc = take_choice(yyjson_doc_get_root(doc), reply, out, err);
+	if (!rc)
+		rc = take_choice(yyjson_doc_get_root(doc), reply, out, err);
 	yyjson_doc_free(doc);
 	return rc;
 }
@@ -190,7 +98,7 @@ static bool openai_simplify(void *self)
 
 	if (!o->renamed)
 		return o->renamed = true;
-	if (!o->plain)
+	if (!o->plain && o->f.json)
 		return o->plain = true;
 	if (!o->unbounded)
 		return o->unbounded = true;
@@ -200,7 +108,7 @@ static bool openai_simplify(void *self)
 const struct chat_provider chat_openai_compatible = {
 	.name = "openai-compatible",
 	.open = openai_open,
-	.close = openai_close,
+	.close = chat_form_close,
 	.build = openai_build,
 	.parse = openai_parse,
 	.simplify = openai_simplify,

@@ -6,12 +6,17 @@
 #include "chat/chat.h"
 
 struct chat_reply {
-	int64_t tokens; /* as the provider counted, 0: it did not say */
+	/* As the provider counted, 0: it did not say; and those of them that
+	 * are the answer's. */
+	int64_t tokens, answer_tokens;
 	bool cut; /* the answer ended at its limit */
+	bool final; /* a refusal: asked again it would be the same */
 };
 
 struct chat_provider {
 	const char *name;
+	/* Asked for beside the answer, for what the model thinks. */
+	int thought_tokens;
 
 	/* A provider that cannot work says why in err. */
 	int (*open)(void **self, const struct chat_config *c,

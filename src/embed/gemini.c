@@ -47,14 +47,9 @@ static const char *bare_model(const char *model)
 /* The address of the other interface, which has /openai behind, will do. */
 static const char *bare_base(struct arena *a, const char *base)
 {
-	static const char tail[] = "/openai";
-	size_t n = strlen(base), m = sizeof(tail) - 1;
+	static const char *const tails[] = { "/openai", NULL };
 
-	while (n && base[n - 1] == '/')
-		n--;
-	if (n > m && !memcmp(base + n - m, tail, m))
-		n -= m;
-	return arena_strndup(a, base, n);
+	return http_bare(a, base, tails);
 }
 
 static void fill(struct gemini *g, struct embed_info *info,

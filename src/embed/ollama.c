@@ -63,21 +63,11 @@ static void ollama_close(void *self)
 /* An address made for another interface of it is led to the right one. */
 static const char *make_url(struct arena *a, const char *base)
 {
-	static const char *const others[] = { "/v1", "/v1/embeddings", "/api",
-					      "/api/embeddings" };
-	size_t n = strlen(base);
+	static const char *const others[] = { "/v1/embeddings",
+					      "/api/embeddings", "/v1", "/api",
+					      NULL };
 
-	while (n && base[n - 1] == '/')
-		n--;
-	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
-		size_t m = strlen(others[i]);
-
-		if (n > m && !memcmp(base + n - m, others[i], m)) {
-			n -= m;
-			break;
-		}
-	}
-	base = arena_strndup(a, base, n);
+	base = http_bare(a, base, others);
 	return base ? http_endpoint(a, base, "/api/embed") : NULL;
 }
 

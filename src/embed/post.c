@@ -64,36 +64,10 @@ int post_need_key(const struct embed_config *c, const char *env,
 	return REMEM_EINVAL;
 }
 
-static bool has_header(const char *const *headers, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (; headers && *headers; headers++)
-		if (!strncasecmp(*headers, name, n) && (*headers)[n] == ':')
-			return true;
-	return false;
-}
-
 const char *const *post_headers(struct arena *a, const char *name,
 				const struct embed_config *c)
 {
-	const char *const *rest;
-	const char **out;
-	size_t n = 0, k = 0;
-
-	if (!name) /* Authorization: Bearer */
-		return http_json_headers(a, c->api_key, c->headers);
-	rest = http_json_headers(a, NULL, c->headers);
-	while (rest && rest[n])
-		n++;
-	out = ARENA_ARRAY(a, const char *, n + 2);
-	if (!out)
-		return NULL;
-	if (c->api_key && c->api_key[0] && !has_header(c->headers, name))
-		out[k++] = arena_printf(a, "%s: %s", name, c->api_key);
-	for (size_t i = 0; i < n; i++)
-		out[k++] = rest[i];
-	return out;
+	return http_json_headers(a, name, c->api_key, c->headers);
 }
 
 /* NUL is legal in JSON and refused by databases behind some servers. */

@@ -18,7 +18,8 @@ int post_model(const char **out, const struct embed_config *c, const char *def,
  * variable that allowEnvKeys looks at. */
 int post_need_key(const struct embed_config *c, const char *env,
 		  struct remem_err *err);
-/* "NAME: key" before the headers of the settings, which take its place. */
+/* "NAME: key" (NULL: "Authorization: Bearer key") before the headers of the
+ * settings, which take its place. */
 const char *const *post_headers(struct arena *a, const char *name,
 				const struct embed_config *c);
 

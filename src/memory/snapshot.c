@@ -140,8 +140,9 @@ int snapshot_ask(char slug[SLUG_BYTES], struct buf *summary, struct chat *c,
 	struct chat_message messages[2] = { { "system", task,
 					      sizeof(task) - 1 },
 					    { .role = "user" } };
+	static const char *const fields[] = { "name", "summary", NULL };
 	struct chat_request r = { .messages = messages, .n = 2, .json = true,
-				  .max_tokens = 600,
+				  .fields = fields, .max_tokens = 600,
 				  .timeout_ms = SNAPSHOT_CHAT_MS };
 	yyjson_doc *doc = NULL;
 	yyjson_val *root;

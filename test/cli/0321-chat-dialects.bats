@@ -1,0 +1,99 @@
+load common
+
+# What asks a chat model, with each of the providers.
+setup() {
+	local root=$REMEM_SOURCE_ROOT
+	begin
+	export TZ=UTC
+	ldconfig -p | grep -q libcurl || skip "no libcurl"
+	talk="$BATS_TEST_TMPDIR/talk.jsonl"
+	log="$BATS_TEST_TMPDIR/log"
+	answer="$BATS_TEST_TMPDIR/answer"
+	: >"$log"
+	: >"$answer"
+	python3 "$root/test/server/chat.py" --log "$log" \
+		--answer "$answer" --port-file "$BATS_TEST_TMPDIR/port" \
+		>/dev/null 2>&1 3>&- &
+	server=$!
+	until [ -f "$BATS_TEST_TMPDIR/port" ]; do
+		kill -0 $server
+		read -rt .05 <> <(:) || true
+	done
+	port=$(cat "$BATS_TEST_TMPDIR/port")
+	export MY_KEY=sk-secret-1234
+	python3 "$BATS_TEST_DIRNAME/make_talk.py" claude s-1 >"$talk" <<-'END'
+	user We decided to use Postgres 16 for billing.
+	assistant 好的，账单系统用 Postgres 16。
+	END
+}
+
+teardown() {
+	[ -z "${server:-}" ] || kill $server 2>/dev/null || true
+}
+
+chat() { # PROVIDER OPTIONS
+	local path=
+	case $1 in
+	openai-compatible) path=/v1 ;;
+	gemini) path=/v1beta ;;
+	esac
+	cat >"$config" <<-END
+	memorySearch: {provider: none}
+	chat:
+	  provider: $1
+	  model: m1
+	  baseUrl: "http://127.0.0.1:$port/$1,$2$path"
+	  apiKey: \${MY_KEY}
+	END
+}
+
+log_is() { # EXPRESSION over rows
+	python3 -c '
+import json, sys
+rows = [json.loads(l) for l in open(sys.argv[1])]
+sys.exit(0 if eval(sys.argv[2]) else "%s: %s" % (sys.argv[2], rows[:4]))
+' "$log" "$1"
+}
+
+providers='openai-compatible anthropic gemini ollama'
+
+@test "each provider writes down what matters, and names a snapshot" {
+	for p in $providers; do
+		echo "# $p" >&2
+		: >"$log"
+		chat "$p" answer
+		printf -- '- Billing runs on Postgres 16 with %s (L1)\n' "$p" >"$answer"
+		run_split "$REMEM" flush -t "$talk" --force --json --session "f-$p"
+		is 'd["by"]' model
+		is 'd["degraded"]' null
+		is 'd["entries"][0]["text"]' "Billing runs on Postgres 16 with $p"
+		log_is 'len(rows) == 1 and rows[0]["status"] == 200'
+		log_is 'any("Postgres 16 for billing" in t for t in rows[0]["prompt"])'
+		log_is 'any("账单系统" in t for t in rows[0]["prompt"])'
+		log_is 'rows[0]["json"] is False'
+		: >"$log"
+		printf '{"name":"Billing %s","summary":"用 Postgres 16"}' "$p" >"$answer"
+		run_split "$REMEM" snapshot -t "$talk" --json --force --session "s-$p"
+		is 'd["slugBy"]' model
+		says "$(json 'd["path"]')" "billing-$p.md"
+		says "$(cat "$ws/$(json 'd["path"]')")" '用 Postgres 16'
+		log_is 'len(rows) == 1 and rows[0]["json"] is True'
+		silent "$output$errors" sk-secret
+	done
+	run_split "$REMEM" usage --by provider --json
+	is 'sorted(r["key"] for r in d["rows"])' '["anthropic", "gemini", "ollama", "openai-compatible"]'
+	is 'all(r["calls"] == 2 and r["tokens"] == 84 for r in d["rows"])' true
+}
+
+@test "a provider that fails leaves the rules, with its reason" {
+	for p in $providers; do
+		for say in 401 cut; do
+			chat "$p" "say=$say"
+			run_split timeout 60 "$REMEM" flush -t "$talk" --force --json \
+				--session "$say-$p" --set chat.timeoutMs=1000
+			is 'd["by"]' rules
+			is 'd["degraded"] is not None' true
+			silent "$output$errors" sk-secret
+		done
+	done
+}
