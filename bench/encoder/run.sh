@@ -16,7 +16,7 @@ ours="bench/encoder/bench_encoder.c src/encoder/*.c src/base/alloc.c src/base/er
 # shellcheck disable=SC2086
 $CC $flags $ours -o "$out/bench_encoder" -lutf8proc -lm -lpthread
 with=
-if sh bench/encoder/setup-llama.sh "$llama" >/dev/null 2>&1; then
+if sh tools/setup-llama.sh "$llama" >/dev/null 2>&1; then
 	libs=$(cd "$llama/lib" && pwd)
 	# shellcheck disable=SC2086
 	$CC $flags -DBENCH_LLAMA -I"$llama/include" $ours bench/encoder/peer.c \

@@ -24,6 +24,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
+#include "cli/embed_worker_cut.h"
 #include "embed/llama_abi.h"
 #include "embed/runtime.h"
 #include "embed/wire.h"
@@ -43,6 +44,7 @@ struct server {
 	struct llama_model *model;
 	struct llama_context *context;
 	const struct llama_vocab *vocab;
+	struct cutter cutter;
 	int dims, window, vocabulary;
 	bool nfkc;
 	struct buf text; /* normalised */
@@ -139,13 +141,11 @@ static bool find_functions(struct abi *api, void *lib, struct remem_err *err)
 	} names[] = {
 #define X(result, name, arguments) { #name, &api->name },
 		ABI_FUNCTIONS(X)
+		ABI_ENUM_FUNCTIONS(X)
 #undef X
-		{ "ggml_backend_load_all_from_path",
-		  &api->ggml_backend_load_all_from_path },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		/* Found through its own dependencies where it is ggml's. */
 		void *f = dlsym(lib, names[i].name);
 
 		if (!f) {
@@ -175,11 +175,41 @@ static bool defaults_are_known(const struct abi *api)
 	       c.swa_full && !c.samplers && !c.n_samplers && !c.other;
 }
 
+static bool refuse_release(const char *path, const char *release,
+			   struct remem_err *err)
+{
+	fail(err, REMEM_ENOTSUP, "'%s' is release '%.40s' of llama.cpp, which "
+	     "this remem does not know: it knows %s", path,
+	     release ? release : "?", runtime_at(0)->release);
+	return false;
+}
+
+/* Before anything else of it is touched. */
+static bool check_release(const char *path, void *lib, struct remem_err *err)
+{
+	const char *(*version)(void) = NULL;
+	void *f = dlsym(lib, "llama_version");
+	const char *release;
+
+	memcpy(&version, &f, sizeof(f));
+	release = f ? version() : NULL;
+	return release && runtime_knows(release) ? true :
+		       refuse_release(path, release, err);
+}
+
+/* A distribution's backends lie where its library looks by itself. */
+static void load_backends(const struct abi *api, const char *folder)
+{
+	api->ggml_backend_load_all_from_path(folder);
+	if (!api->ggml_backend_dev_count())
+		api->ggml_backend_load_all();
+	api->llama_backend_init();
+}
+
 static bool load_libraries(struct server *s, const char *folder,
 			   struct remem_err *err)
 {
 	const char *path = runtime_library(&s->a, folder);
-	const char *release;
 	void *lib;
 
 	if (!path) {
@@ -188,19 +218,13 @@ static bool load_libraries(struct server *s, const char *folder,
 		return false;
 	}
 	lib = open_library(path, err);
-	if (!lib || !find_functions(&s->api, lib, err))
+	if (!lib || !check_release(path, lib, err) ||
+	    !find_functions(&s->api, lib, err))
 		return false;
-	release = s->api.llama_version();
-	if (!release || !runtime_knows(release) ||
-	    !defaults_are_known(&s->api)) {
-		fail(err, REMEM_ENOTSUP, "'%s' is release '%.40s' of "
-		     "llama.cpp, which this remem does not know", path,
-		     release ? release : "?");
-		return false;
-	}
+	if (!defaults_are_known(&s->api))
+		return refuse_release(path, "changed", err);
 	s->api.llama_log_set(on_llama_log, NULL);
-	s->api.ggml_backend_load_all_from_path(folder);
-	s->api.llama_backend_init();
+	load_backends(&s->api, folder);
 	return true;
 }
 
@@ -213,6 +237,8 @@ static bool load_model(struct server *s, const char *path,
 
 	p.load_mode = ABI_LOAD_MMAP;
 	p.n_gpu_layers = 0;
+	if (s->cutter.on)
+		p.overrides = s->cutter.overrides;
 	s->model = s->api.llama_model_load_from_file(path, p);
 	if (!s->model) {
 		fail(err, REMEM_EFORMAT, "llama.cpp cannot load '%s': it is "
@@ -294,6 +320,8 @@ static bool load(struct server *s, yyjson_val *o, struct remem_err *err)
 		fail(err, REMEM_EINVAL, "one model is loaded, once");
 		return false;
 	}
+	if (!json_bool(o, "vocabulary", false))
+		cutter_open(&s->cutter, model);
 	return load_libraries(s, folder, err) && load_model(s, model, err) &&
 	       make_context(s, o, model, err) && make_room(s, err);
 }
@@ -348,7 +376,7 @@ static const char *add_window(struct server *s, int32_t *tokens, int n)
 {
 	struct abi_batch b = { n, tokens, NULL, s->pos, s->seq_count, s->seq,
 			       s->wanted };
-	void *memory = s->api.llama_get_memory(s->context);
+	struct llama_memory_i *memory = s->api.llama_get_memory(s->context);
 	const float *v;
 	double norm = 0;
 
@@ -403,7 +431,7 @@ static bool normalize_text(struct server *s, const char **text, size_t *len)
 	uint32_t cp;
 	char utf8[4];
 
-	if (!s->nfkc)
+	if (!s->nfkc || s->cutter.on) /* the cutter does it by itself */
 		return true;
 	buf_reset(&s->text);
 	normalize_init(&n, &none, *text, *len);
@@ -412,6 +440,29 @@ static bool normalize_text(struct server *s, const char **text, size_t *len)
 	*text = buf_str(&s->text);
 	*len = s->text.len;
 	return !s->text.failed;
+}
+
+/* Tokens with the special ones; those without only where *raw is asked for. */
+static int cut(struct server *s, const char *text, size_t len, int *raw)
+{
+	int all;
+
+	if (s->cutter.on)
+		all = cutter_tokens(&s->cutter, text, len, s->all, TOKENS_MAX);
+	else
+		all = s->api.llama_tokenize(s->vocab, text, (int32_t)len,
+					    s->all, TOKENS_MAX, true, false);
+	*raw = 0;
+	if (all <= s->window)
+		return all;
+	if (s->cutter.on) {
+		*raw = all - 2;
+		memcpy(s->raw, s->all + 1, (size_t)*raw * sizeof(*s->raw));
+	} else {
+		*raw = s->api.llama_tokenize(s->vocab, text, (int32_t)len,
+					     s->raw, TOKENS_MAX, false, false);
+	}
+	return all;
 }
 
 /* NULL and s->sum, or why not. */
@@ -424,17 +475,13 @@ static const char *embed(struct server *s, const char *text, size_t len,
 	len = utf8_cut(text, len, len < TEXT_BYTES ? len : TEXT_BYTES);
 	if (!normalize_text(s, &text, &len))
 		return "out of memory";
-	all = s->api.llama_tokenize(s->vocab, text, (int32_t)len, s->all,
-				    TOKENS_MAX, true, false);
+	all = cut(s, text, len, &raw);
 	if (all <= 0)
 		return all ? "the text has too many tokens" :
 			     "the text is empty";
 	*tokens = (uint32_t)all;
-	if (all <= s->window)
-		return add_window(s, s->all, all);
-	raw = s->api.llama_tokenize(s->vocab, text, (int32_t)len, s->raw,
-				    TOKENS_MAX, false, false);
-	return add_pieces(s, all, raw);
+	return all <= s->window ? add_window(s, s->all, all) :
+				  add_pieces(s, all, raw);
 }
 
 static bool answer_text(struct server *s, uint32_t i, const char *text,

@@ -4,7 +4,9 @@
  * side believes the other: lengths are checked before anything is allocated.
  *
  *   to the worker    WIRE_LOAD    JSON: model, libraries, window, threads,
- *                                 pooling (a number of llama.cpp), nfkc
+ *                                 pooling (a number of llama.cpp), nfkc,
+ *                                 vocabulary (true: llama.cpp's own, also
+ *                                 where the file has our tables)
  *                    WIRE_EMBED   u32 texts, then for each u32 bytes, bytes
  *   from the worker  WIRE_INFO    JSON: release, dims, window, pooling
  *                    WIRE_VECTOR  u32 text, u32 tokens, floats

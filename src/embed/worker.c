@@ -120,6 +120,7 @@ static int send_load(struct worker *w, const struct worker_model *m,
 	json_kint(&j, "threads", m->threads);
 	json_kint(&j, "pooling", m->pooling);
 	json_kbool(&j, "nfkc", m->nfkc);
+	json_kbool(&j, "vocabulary", m->vocabulary);
 	json_end(&j);
 	rc = send_frame(w, WIRE_LOAD, &body, wait, err);
 	buf_release(&body);

@@ -17,6 +17,7 @@ struct worker_model {
 	int threads; /* 0: the worker's choice */
 	int pooling; /* -1: the file's own */
 	bool nfkc; /* texts are normalised before they are cut into tokens */
+	bool vocabulary; /* llama.cpp's own is loaded in any case */
 };
 
 struct worker {

@@ -214,19 +214,43 @@ static int get_layer(struct model *m, struct tiles *t, int i,
 			  err);
 }
 
-static int get_layers(struct model *m, struct remem_err *err)
+/*
+ * An array of small numbers, in bytes. It may stand in the file as 64-bit
+ * items: llama.cpp reads, and prints, arrays item by item, and needs a second
+ * for ten million of them.
+ */
+static int get_packed(const struct gguf *g, const char *name, uint32_t type,
+		      size_t size, const void **out, uint64_t *bytes,
+		      struct remem_err *err)
 {
-	struct tiles t;
-	const void *nibbles, *scales;
+	const struct gguf_key *k = gguf_find(g, name);
 	int rc;
 
-	if ((rc = gguf_array(&m->file, "remem.tiles.nibbles", GGUF_U8,
-			     &nibbles, &t.n_nibbles, err)) ||
-	    (rc = gguf_array(&m->file, "remem.tiles.scales", GGUF_U16, &scales,
-			     &t.n_scales, err)))
+	if (k && k->type == GGUF_ARRAY && k->item_type == GGUF_U64) {
+		type = GGUF_U64;
+		size = sizeof(uint64_t);
+	}
+	rc = gguf_array(g, name, type, out, bytes, err);
+	if (!rc)
+		*bytes *= size;
+	return rc;
+}
+
+static int get_layers(struct model *m, struct remem_err *err)
+{
+	const struct gguf *g = &m->file;
+	const void *nibbles, *scales;
+	struct tiles t;
+	int rc;
+
+	if ((rc = get_packed(g, "remem.tiles.nibbles", GGUF_U8, 1, &nibbles,
+			     &t.n_nibbles, err)) ||
+	    (rc = get_packed(g, "remem.tiles.scales", GGUF_U16,
+			     sizeof(uint16_t), &scales, &t.n_scales, err)))
 		return rc;
 	t.nibbles = nibbles;
 	t.scales = scales;
+	t.n_scales /= sizeof(uint16_t);
 	for (int i = 0; i < m->n_layers; i++)
 		if ((rc = get_layer(m, &t, i, err)))
 			return rc;

@@ -275,6 +275,8 @@ static void add_tokenizer(struct gguf_build *b)
 	build_array(b, "remem.tokenizer.map", GGUF_U32, map, 8, 4);
 }
 
+bool build_small_items;
+
 static void add_tiles(struct gguf_build *b)
 {
 	const size_t values = 4 * WIDTH * WIDTH + 2 * WIDTH * INNER;
@@ -287,8 +289,17 @@ static void add_tiles(struct gguf_build *b)
 		nibbles[i] = (unsigned char)random_u32();
 	for (size_t i = 0; i < values / 32; i++)
 		scales[i] = (uint16_t)(0x2000 + random_u32() % 1024);
-	build_array(b, "remem.tiles.scales", GGUF_U16, scales, values / 32, 2);
-	build_array(b, "remem.tiles.nibbles", GGUF_U8, nibbles, values / 2, 1);
+	if (build_small_items) {
+		build_array(b, "remem.tiles.scales", GGUF_U16, scales,
+			    values / 32, 2);
+		build_array(b, "remem.tiles.nibbles", GGUF_U8, nibbles,
+			    values / 2, 1);
+	} else {
+		build_array(b, "remem.tiles.scales", GGUF_U64, scales,
+			    values / 32 / 4, 8);
+		build_array(b, "remem.tiles.nibbles", GGUF_U64, nibbles,
+			    values / 2 / 8, 8);
+	}
 	free(nibbles);
 	free(scales);
 }

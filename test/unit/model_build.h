@@ -5,6 +5,7 @@
 #ifndef TEST_MODEL_BUILD_H
 #define TEST_MODEL_BUILD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,6 +35,8 @@ void build_release(struct gguf_build *b);
 /* Pieces of the tiny model: ids from 4 on, scores -1, -2, … by their order. */
 extern const char *const build_pieces[];
 extern const size_t build_n_pieces;
+/* Matrices as items of 1 and 2 bytes, as files had them once, not of 8. */
+extern bool build_small_items;
 /* The whole tiny model: 64 wide, 2 heads, 128 inside, 1 layer, 16 positions. */
 void build_model(struct gguf_build *b);
 /* Writes the file; fails the test when that does not work. */

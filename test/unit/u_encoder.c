@@ -419,6 +419,35 @@ static void test_encoder__failing_memory_is_reported(void **state)
 	tmp_end(&t);
 }
 
+/* Matrices may lie in the file as small or as large items. */
+static void test_encoder__forms_of_the_file_give_the_same_vectors(void **state)
+{
+	const char *text = "the gateway";
+	const size_t len = strlen(text);
+	float vecs[2][64];
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct gguf_build b;
+		struct encoder *e;
+		struct tmp t;
+
+		build_small_items = i;
+		build_model(&b);
+		build_small_items = false;
+		tmp_begin(&t);
+		build_write(b.p, b.len, tmp_path(&t, "m.gguf"));
+		build_release(&b);
+		assert_int_equal(encoder_open(&e, tmp_path(&t, "m.gguf"), NULL),
+				 0);
+		assert_int_equal(encoder_embed(e, &text, &len, 1, vecs[i], 1,
+					       NULL, NULL, NULL), 0);
+		encoder_free(e);
+		tmp_end(&t);
+	}
+	assert_memory_equal(vecs[0], vecs[1], sizeof(vecs[0]));
+}
+
 static void test_encoder__missing_model_is_not_found(void **state)
 {
 	struct encoder *e;
