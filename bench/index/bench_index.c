@@ -306,19 +306,22 @@ static double dirty(void)
 				 NOTE_VERSION, false };
 	const struct store_ops *ops = store_backend(opts.backend);
 	struct arena a = ARENA_INIT;
-	struct source_list l;
+	struct index_look l;
 	struct remem_err err;
 	struct store *s;
+	bool moved;
 	int64_t n, t;
 	double took;
 
 	if (ops->open(&s, &so, &err))
 		die("open", &err);
 	t = now_ns();
-	if (index_dirty(&n, &l, &a, s, &source, &err) || n)
+	if (index_look(&l, &a, &source, &err) ||
+	    index_compare(&n, &moved, &l, index_known(s, &a), &a, s, &source,
+			  &err) || n || moved)
 		die("dirty", &err);
 	took = ms(t);
-	source_list_release(&l);
+	index_look_release(&l);
 	arena_release(&a);
 	ops->close(s);
 	return took;

@@ -121,7 +121,7 @@ void *arena_array(struct arena *a, size_t count, size_t size)
 	return arena_alloc(a, n);
 }
 
-char *arena_strndup(struct arena *a, const char *s, size_t len)
+char *arena_text(struct arena *a, size_t len)
 {
 	size_t n;
 	char *p;
@@ -131,11 +131,17 @@ char *arena_strndup(struct arena *a, const char *s, size_t len)
 		return NULL;
 	}
 	p = take(a, n);
-	if (!p)
-		return NULL;
-	if (len)
+	if (p)
+		p[len] = '\0';
+	return p;
+}
+
+char *arena_strndup(struct arena *a, const char *s, size_t len)
+{
+	char *p = arena_text(a, len);
+
+	if (p && len)
 		memcpy(p, s, len);
-	p[len] = '\0';
 	return p;
 }
 

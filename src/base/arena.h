@@ -32,6 +32,8 @@ void arena_reset(struct arena *a);
 /* Zeroed memory aligned for any type. NULL after a failure. */
 void *arena_alloc(struct arena *a, size_t size);
 void *arena_array(struct arena *a, size_t count, size_t size);
+/* Room for len bytes with a NUL behind; the bytes are anything. */
+char *arena_text(struct arena *a, size_t len);
 /* Copies with a NUL appended. */
 char *arena_strndup(struct arena *a, const char *s, size_t len);
 char *arena_strdup(struct arena *a, const char *s);

@@ -132,10 +132,26 @@ static uint64_t load(const unsigned char *p, size_t n)
 	return w;
 }
 
+/* The last bytes, fewer than 17, as two words. */
+static void load_rest(uint64_t w[2], const unsigned char *p, size_t left)
+{
+	w[0] = w[1] = 0;
+	if (left >= 8) {
+		w[0] = load(p, 8);
+		w[1] = load(p + left - 8, 8);
+	} else if (left >= 4) {
+		w[0] = load(p, 4);
+		w[1] = load(p + left - 4, 4);
+	} else if (left) {
+		w[0] = (uint64_t)p[0] << 16 | (uint64_t)p[left / 2] << 8 |
+		       p[left - 1];
+	}
+}
+
 uint64_t hash64(const void *data, size_t len, uint64_t seed)
 {
 	const unsigned char *p = data;
-	uint64_t h = seed ^ K0, k = seed ^ K2, a = 0, b = 0;
+	uint64_t h = seed ^ K0, k = seed ^ K2, w[2];
 	size_t left = len;
 
 	while (left > 16) {
@@ -143,16 +159,27 @@ uint64_t hash64(const void *data, size_t len, uint64_t seed)
 		p += 16;
 		left -= 16;
 	}
-	if (left >= 8) {
-		a = load(p, 8);
-		b = load(p + left - 8, 8);
-	} else if (left >= 4) {
-		a = load(p, 4);
-		b = load(p + left - 4, 4);
-	} else if (left) {
-		a = (uint64_t)p[0] << 16 | (uint64_t)p[left / 2] << 8 |
-		    p[left - 1];
-	}
-	h = fold(a ^ K1 ^ h, b ^ k);
+	load_rest(w, p, left);
+	h = fold(w[0] ^ K1 ^ h, w[1] ^ k);
 	return fold(h ^ len, K0);
+}
+
+void hash128(uint64_t out[2], const void *data, size_t len)
+{
+	const unsigned char *p = data;
+	uint64_t h = out[0] ^ K0, g = out[1] ^ K1;
+	size_t left = len;
+	uint64_t w[2];
+
+	for (; left > 16; p += 16, left -= 16) {
+		w[0] = load(p, 8);
+		w[1] = load(p + 8, 8);
+		h = fold(w[0] ^ K1 ^ h, w[1] ^ K2);
+		g = fold(w[1] ^ K0 ^ g, w[0] ^ K2);
+	}
+	load_rest(w, p, left);
+	h = fold(w[0] ^ K1 ^ h, w[1] ^ K2);
+	g = fold(w[1] ^ K0 ^ g, w[0] ^ K2);
+	out[0] = fold(h ^ len, K0);
+	out[1] = fold(g ^ len, K1);
 }

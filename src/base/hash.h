@@ -30,5 +30,7 @@ int hex_decode(unsigned char *out, const char *hex, size_t len);
 
 /* Not for anything stored: values may differ between versions. */
 uint64_t hash64(const void *p, size_t len, uint64_t seed);
+/* Two of them in one pass: out is replaced by the hash that it seeds. */
+void hash128(uint64_t out[2], const void *p, size_t len);
 
 #endif

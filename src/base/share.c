@@ -22,7 +22,7 @@ void share_release(struct share *s)
 
 /* Parts of the work at hand, until there are none. The lock is held before and
  * after, not while a part is done. */
-static void take_parts(struct share *s)
+static void take_parts(struct share *s, bool helping)
 {
 	while (s->next < s->count) {
 		size_t from = s->next, to = from + STEP;
@@ -31,17 +31,16 @@ static void take_parts(struct share *s)
 			to = s->count;
 		s->next = to;
 		pthread_mutex_unlock(&s->lock);
-		s->part(s->ctx, from, to);
+		s->part(s->ctx, from, to, helping);
 		pthread_mutex_lock(&s->lock);
 	}
 }
 
-void share_run(struct share *s, void (*part)(void *ctx, size_t from, size_t to),
-	       void *ctx, size_t count)
+void share_run(struct share *s, share_part part, void *ctx, size_t count)
 {
 	if (!s || !count) {
 		if (count)
-			part(ctx, 0, count);
+			part(ctx, 0, count, false);
 		return;
 	}
 	pthread_mutex_lock(&s->lock);
@@ -51,7 +50,7 @@ void share_run(struct share *s, void (*part)(void *ctx, size_t from, size_t to),
 	s->count = count;
 	if (s->waiting && count > STEP)
 		pthread_cond_broadcast(&s->work);
-	take_parts(s);
+	take_parts(s, false);
 	while (s->busy)
 		pthread_cond_wait(&s->done, &s->lock);
 	s->count = s->next = 0;
@@ -72,7 +71,7 @@ void share_help(struct share *s)
 	while (!s->over) {
 		if (s->next < s->count) {
 			s->busy++;
-			take_parts(s);
+			take_parts(s, true);
 			if (!--s->busy)
 				pthread_cond_signal(&s->done);
 			continue;

@@ -146,14 +146,6 @@ int index_dirty(int64_t *dirty, struct source_list *list, struct arena *a,
 		struct remem_err *err);
 
 /*
- * Asks the provider to end all open jobs of this index; *asked counts those
- * that it will end, *left those that could not be reached. What they have done
- * is fetched by later runs.
- */
-int index_batch_cancel(struct index_batch *o, struct embedder *e, int *asked,
-		       int *left, struct remem_err *err);
-
-/*
  * The same in parts, so that the disk can be looked at in a thread that has no
  * store. index_known() takes what the index says it holds from the reader that
  * answers; it is compared with the look when both are done. *moved: another
@@ -172,11 +164,19 @@ struct index_known *index_known(struct store *s, struct arena *a);
 /* k is released also after a failure. */
 int index_look(struct index_look *k, struct arena *a,
 	       const struct source_opts *o, struct remem_err *err);
-int index_compare(int64_t *dirty, bool *moved, const struct index_look *k,
+int index_compare(int64_t *dirty, bool *moved, struct index_look *k,
 		  const struct index_known *n, struct arena *a,
 		  struct store *s, const struct source_opts *o,
 		  struct remem_err *err);
 void index_look_release(struct index_look *k);
+
+/*
+ * Asks the provider to end all open jobs of this index; *asked counts those
+ * that it will end, *left those that could not be reached. What they have done
+ * is fetched by later runs.
+ */
+int index_batch_cancel(struct index_batch *o, struct embedder *e, int *asked,
+		       int *left, struct remem_err *err);
 
 /* The string that is embedded for a passage: heading if it says something,
  * and text. key: SHA-256 of fingerprint, prefix and that string. */

@@ -26,25 +26,18 @@ struct stamps {
 	int64_t size, mtime_ns, ctime_ns;
 };
 
-/* Two hashes of 64 bits, chained through their seeds. */
-static void chain(uint64_t h[2], const void *p, size_t len)
-{
-	h[0] = hash64(p, len, h[0]);
-	h[1] = hash64(p, len, h[1]);
-}
-
 static void add(uint64_t sum[2], const struct stamps *f, int sign)
 {
 	int64_t v[6] = { (int64_t)f->dev, (int64_t)f->inode, f->size,
 			 f->mtime_ns, f->ctime_ns, f->curated };
 	uint64_t h[2] = { 1, 2 };
 
-	chain(h, f->path, strlen(f->path) + 1);
+	hash128(h, f->path, strlen(f->path) + 1);
 	/* What is only listed may change as it likes. */
 	if (!f->skipped)
-		chain(h, v, sizeof(v));
+		hash128(h, v, sizeof(v));
 	if (f->said)
-		chain(h, f->said, strlen(f->said) + 1);
+		hash128(h, f->said, strlen(f->said) + 1);
 	for (int i = 0; i < 2; i++)
 		sum[i] += sign > 0 ? h[i] : -h[i];
 }
@@ -154,27 +147,8 @@ int kept_save(const struct kept *k, struct store *s, struct remem_err *err)
 					  err);
 }
 
-static const struct source_file *find(const struct source_list *l,
-				      const char *path)
-{
-	size_t lo = 0, hi = l->count;
-
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-		int c = strcmp(path, l->files[mid].path);
-
-		if (!c)
-			return &l->files[mid];
-		if (c < 0)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return NULL;
-}
-
 bool kept_settled(const struct kept *k, const uint64_t sum[2],
-		  struct store *s, struct arena *a, const struct source_list *l,
+		  struct store *s, struct arena *a, struct source_list *l,
 		  bool follow_links, int64_t *unread,
 		  void (*said)(void *ctx, const char *path, const char *reason),
 		  void *ctx)
@@ -190,7 +164,7 @@ bool kept_settled(const struct kept *k, const uint64_t sum[2],
 		bool found;
 
 		if (s->ops->file_get(s, a, k->again[i], &row, &found, NULL) ||
-		    !found || !(f = find(l, row.path)) || f->skip ||
+		    !found || !(f = source_list_find(l, row.path)) || f->skip ||
 		    source_can_read(l, f, follow_links))
 			return false;
 		add_file(now, f, -1);

@@ -33,7 +33,7 @@ void kept_apply(struct kept *k, const struct plan *p);
  * *unread and, if said is not NULL, told.
  */
 bool kept_settled(const struct kept *k, const uint64_t sum[2],
-		  struct store *s, struct arena *a, const struct source_list *l,
+		  struct store *s, struct arena *a, struct source_list *l,
 		  bool follow_links, int64_t *unread,
 		  void (*said)(void *ctx, const char *path, const char *reason),
 		  void *ctx);

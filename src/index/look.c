@@ -26,10 +26,12 @@ struct index_known *index_known(struct store *s, struct arena *a)
 int index_look(struct index_look *k, struct arena *a,
 	       const struct source_opts *o, struct remem_err *err)
 {
+	struct source_opts any = *o;
 	int rc;
 
+	any.any_order = true;
 	memset(k, 0, sizeof(*k));
-	if ((rc = source_walk(&k->list, a, o, err)))
+	if ((rc = source_walk(&k->list, a, &any, err)))
 		return rc;
 	kept_sum(k->sum, &k->list);
 	k->talks_found = talks_look(k->talks, a, o->sessions);
@@ -48,7 +50,7 @@ static bool same(const struct index_known *x, const struct index_known *y)
 	       !strcmp(x->talks, y->talks);
 }
 
-int index_compare(int64_t *dirty, bool *moved, const struct index_look *k,
+int index_compare(int64_t *dirty, bool *moved, struct index_look *k,
 		  const struct index_known *n, struct arena *a,
 		  struct store *s, const struct source_opts *o,
 		  struct remem_err *err)
@@ -86,10 +88,11 @@ int index_dirty(int64_t *dirty, struct source_list *list, struct arena *a,
 
 	*dirty = 0;
 	rc = index_look(&k, a, o, err);
+	if (!rc && s && !(known = index_known(s, a)))
+		rc = fail_nomem(err);
+	if (!rc)
+		rc = index_compare(dirty, &moved, &k, known, a, s, o, err);
+	source_list_sort(&k.list);
 	*list = k.list;
-	if (rc)
-		return rc;
-	if (s && !(known = index_known(s, a)))
-		return fail_nomem(err);
-	return index_compare(dirty, &moved, &k, known, a, s, o, err);
+	return rc;
 }

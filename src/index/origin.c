@@ -14,24 +14,6 @@
 
 #define META "origins"
 
-static struct source_file *find(struct source_list *l, const char *path)
-{
-	size_t low = 0, high = l->count;
-
-	while (low < high) {
-		size_t mid = low + (high - low) / 2;
-		int d = strcmp(path, l->files[mid].path);
-
-		if (!d)
-			return &l->files[mid];
-		if (d < 0)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return NULL;
-}
-
 static void mark(struct sync *y, struct source_file *f)
 {
 	if (!f || f->skip)
@@ -61,7 +43,7 @@ void sync_origins_look(struct sync *y)
 	for (size_t i = 0; re.all && i < y->list.count; i++)
 		mark(y, &y->list.files[i]);
 	for (size_t i = 0; !re.all && i < re.count; i++)
-		mark(y, find(&y->list, re.paths[i]));
+		mark(y, source_list_find(&y->list, re.paths[i]));
 }
 
 int sync_origins_keep(struct sync *y, struct remem_err *err)

@@ -168,7 +168,7 @@ static int by_hash(const void *x, const void *y)
 	return memcmp((*a)->hash, (*b)->hash, SHA256_BYTES);
 }
 
-int plan_make(struct plan *p, struct arena *a, const struct source_list *l,
+int plan_make(struct plan *p, struct arena *a, struct source_list *l,
 	      struct store *s, struct remem_err *err)
 {
 	bool *settled = ARENA_ARRAY(a, bool, l->count + 1);
@@ -176,6 +176,7 @@ int plan_make(struct plan *p, struct arena *a, const struct source_list *l,
 	int rc;
 
 	memset(p, 0, sizeof(*p));
+	source_list_sort(l);
 	if (!settled)
 		return fail_nomem(err);
 	if ((rc = load_rows(p, a, l, settled, s, err)))

@@ -39,7 +39,7 @@ struct plan {
 };
 
 /* s NULL: an empty store. All in the arena. */
-int plan_make(struct plan *p, struct arena *a, const struct source_list *l,
+int plan_make(struct plan *p, struct arena *a, struct source_list *l,
 	      struct store *s, struct remem_err *err);
 /* A row to be removed that holds these very bytes: the file was renamed. */
 struct plan_row *plan_find_gone(const struct plan *p,

@@ -69,9 +69,16 @@ static void round_end(struct sync *y)
 
 static void list_skipped(struct sync *y)
 {
+	int skipped = 0;
+
 	y->r->skip_count = 0;
 	y->failures = y->files = 0;
 	y->untrusted = false;
+	/* More than one is said in order. */
+	for (size_t i = 0; i < y->list.count && skipped < 2; i++)
+		skipped += y->list.files[i].skip != NULL;
+	if (skipped > 1)
+		source_list_sort(&y->list);
 	for (size_t i = 0; i < y->list.count; i++) {
 		const struct source_file *f = &y->list.files[i];
 
@@ -85,6 +92,7 @@ static void list_skipped(struct sync *y)
 
 static int round_walk(struct sync *y, struct remem_err *err)
 {
+	struct source_opts any = *y->o->source;
 	int64_t start = clock_mono_ns();
 	int rc;
 
@@ -92,9 +100,10 @@ static int round_walk(struct sync *y, struct remem_err *err)
 		y->walked = false;
 		return 0;
 	}
-	rc = y->paths ? source_walk_some(&y->list, &y->round, y->o->source,
-					 y->paths, y->path_count, err) :
-			source_walk(&y->list, &y->round, y->o->source, err);
+	any.any_order = true;
+	rc = y->paths ? source_walk_some(&y->list, &y->round, &any, y->paths,
+					 y->path_count, err) :
+			source_walk(&y->list, &y->round, &any, err);
 	y->r->scan_ms += ms_since(start);
 	if (!rc) {
 		list_skipped(y);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "source/name_sort.h"
 
 static int64_t to_ns(struct timespec t)
 {
@@ -127,7 +128,8 @@ void list_ids_release(struct list_ids *t)
 
 static bool is_curated(const struct source_file *f)
 {
-	return f->root == 0 && !f->linked &&
+	return f->root == 0 && (f->path[0] == 'M' || f->path[0] == 'U') &&
+	       !f->linked &&
 	       (!strcmp(f->path, "MEMORY.md") || !strcmp(f->path, "USER.md"));
 }
 
@@ -239,10 +241,74 @@ out:
 	mem_free(gone);
 }
 
-static struct source_file *find(struct list *l, const char *path)
+static void warn_of_lower(struct list *l)
+{
+	struct source_file *lower = NULL;
+	bool upper = false;
+
+	for (size_t i = 0; i < l->count; i++) {
+		struct source_file *f = &l->files[i];
+
+		if (f->path[0] == 'm' && !strcmp(f->path, "memory.md"))
+			lower = f;
+		upper |= f->path[0] == 'M' && !strcmp(f->path, "MEMORY.md");
+	}
+	if (lower && lower->root == 0 && !lower->skip && upper)
+		lower->warning = "an ordinary note: MEMORY.md is the curated "
+				 "one";
+}
+
+bool list_finish(struct list *l, bool any_order)
+{
+	any_order &= !l->unordered;
+	for (size_t i = 0; i < l->count; i++)
+		l->files[i].curated = is_curated(&l->files[i]);
+	if (!any_order && !is_sorted(l)) {
+		qsort(l->files, l->count, sizeof(*l->files), by_path);
+		unique_paths(l);
+	}
+	unique_inodes(l);
+	warn_of_lower(l);
+	return any_order;
+}
+
+/* Sorted in a copy of their order; without memory for it as they are. */
+static bool sort_quickly(struct source_list *l)
+{
+	struct name_key *k = mem_array(l->count, 2 * sizeof(*k));
+	struct source_file *files = mem_array(l->count, sizeof(*files));
+	const struct name_key *sorted;
+	bool done = k && files;
+
+	if (!done)
+		goto out;
+	for (size_t i = 0; i < l->count; i++)
+		k[i] = (struct name_key){ .name = l->files[i].path,
+					  .item = &l->files[i] };
+	sorted = name_sort(k, l->count);
+	for (size_t i = 0; i < l->count; i++)
+		files[i] = *(struct source_file *)sorted[i].item;
+	mem_free(l->files);
+	l->files = files;
+	files = NULL;
+out:
+	mem_free(files);
+	mem_free(k);
+	return done;
+}
+
+void source_list_sort(struct source_list *l)
+{
+	if (l->any_order && l->count && !sort_quickly(l))
+		qsort(l->files, l->count, sizeof(*l->files), by_path);
+	l->any_order = false;
+}
+
+struct source_file *source_list_find(struct source_list *l, const char *path)
 {
 	size_t lo = 0, hi = l->count;
 
+	source_list_sort(l);
 	while (lo < hi) {
 		size_t mid = lo + (hi - lo) / 2;
 		int c = strcmp(path, l->files[mid].path);
@@ -255,23 +321,6 @@ static struct source_file *find(struct list *l, const char *path)
 			lo = mid + 1;
 	}
 	return NULL;
-}
-
-void list_finish(struct list *l)
-{
-	struct source_file *lower;
-
-	for (size_t i = 0; i < l->count; i++)
-		l->files[i].curated = is_curated(&l->files[i]);
-	if (!is_sorted(l)) {
-		qsort(l->files, l->count, sizeof(*l->files), by_path);
-		unique_paths(l);
-	}
-	unique_inodes(l);
-	lower = find(l, "memory.md");
-	if (lower && lower->root == 0 && !lower->skip && find(l, "MEMORY.md"))
-		lower->warning = "an ordinary note: MEMORY.md is the curated "
-				 "one";
 }
 
 void list_give(struct source_list *out, struct list *l)

@@ -36,8 +36,9 @@ struct source_file *list_add(struct list *l, const char *path,
 struct source_file *list_add_owned(struct list *l, const char *path,
 				   size_t prefix_len, int root);
 void list_unread(struct list *l, const char *prefix); /* borrowed */
-/* Marks curated files, sorts, leaves one entry a path and one an inode. */
-void list_finish(struct list *l);
+/* Marks curated files, sorts, leaves one entry a path and one an inode. In any
+ * order: does not sort what has no path twice. Whether it is left so. */
+bool list_finish(struct list *l, bool any_order);
 /* Gives the files to out, the rest through the arena, which may fail. */
 void list_give(struct source_list *out, struct list *l);
 void list_release(struct list *l);

@@ -39,14 +39,6 @@ static bool ends_in(const char *s, const char *const *list, size_t n)
 	return false;
 }
 
-bool name_is_note(const char *name)
-{
-	size_t n = strlen(name);
-
-	return n > 3 && name[n - 3] == '.' && (name[n - 2] | 32) == 'm' &&
-	       (name[n - 1] | 32) == 'd';
-}
-
 const char *name_media(const char *name)
 {
 	if (ends_in(name, images, ARRAY_LEN(images)))
@@ -83,10 +75,17 @@ static bool has_behind(const char *name, const char *word, const char *shape)
 
 bool name_is_conflict(const char *name)
 {
+	size_t n = strlen(name);
+	const char *s = name;
+
+	/* A letter that few names have: this is asked for each file. */
+	while ((s = memchr(s, 'f', n - (size_t)(s - name))) &&
+	       strncmp(s, "flict", 5) != 0)
+		s++;
+	if (!s)
+		return false;
 	/* Syncthing; Dropbox and Nextcloud; Seafile. With their dates, so that
 	 * a note about a conflict stays a note. */
-	if (!strstr(name, "onflict"))
-		return false;
 	return has_behind(name, ".sync-conflict-", "00000000-000000") ||
 	       has_behind(name, "conflicted copy ", "0000-00-00") ||
 	       strstr(name, "(SFConflict ");

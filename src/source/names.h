@@ -3,12 +3,26 @@
 #define SOURCE_NAMES_H
 
 #include <stdbool.h>
+#include <string.h>
 
-bool name_is_note(const char *name); /* ends in .md, in any case */
+/* Ends in .md, in any case. Asked for each file of a walk, hence here. */
+static inline bool name_is_note(const char *name)
+{
+	size_t n = strlen(name);
+
+	return n > 3 && name[n - 3] == '.' && (name[n - 2] | 32) == 'm' &&
+	       (name[n - 1] | 32) == 'd';
+}
+
 /* NULL, or why an image or a recording is not indexed. */
 const char *name_media(const char *name);
 /* What editors and remem itself leave for moments: never even listed. */
 bool name_is_temp(const char *name);
+static inline bool name_is_temp_note(const char *name) /* one that ends in .md */
+{
+	return name[0] == '.' && name[1] == '#';
+}
+
 /* Copies that file synchronisers make when two devices wrote one file. */
 bool name_is_conflict(const char *name);
 /* Folders of tools that hold thousands of files nobody wrote. */

@@ -31,6 +31,8 @@ struct source_opts {
 	const char *const *allow_hidden; /* names of hidden folders, NULL-term. */
 	int64_t max_file_bytes; /* larger files are skipped; 0: 64 MiB */
 	struct watch *watch; /* NULL, or what is to know the folders walked */
+	bool any_order; /* the list need not be sorted: source_list_find() and
+			   source_list_sort() do that if asked */
 	struct share *share; /* NULL, or where others help to stat files */
 	const struct session_opts *sessions; /* NULL: no transcripts */
 };
@@ -69,6 +71,7 @@ struct source_list {
 	struct source_file *files; /* sorted by path bytes; one an inode. Freed
 				      by source_list_release() */
 	size_t count;
+	bool any_order; /* not sorted yet: as it was asked for */
 	const char *const *unread; /* shown prefixes of folders that could not
 				      be read: rows below them stay */
 	int unread_count;
@@ -104,6 +107,10 @@ int source_walk(struct source_list *out, struct arena *a,
 int source_walk_some(struct source_list *out, struct arena *a,
 		     const struct source_opts *o, const char *const *paths,
 		     size_t n, struct remem_err *err);
+/* Sorts a list that is in any order. */
+void source_list_sort(struct source_list *l);
+/* The file of this path, NULL if it is not listed. Sorts first. */
+struct source_file *source_list_find(struct source_list *l, const char *path);
 /* Frees the files and closes descriptors; paths are the arena's. */
 void source_list_release(struct source_list *l);
 

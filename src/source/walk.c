@@ -95,8 +95,10 @@ static bool is_wanted(struct walker *w, const char *name, const char **media)
 	size_t at = w->path.len;
 	bool yes;
 
+	*media = NULL;
 	if (!m->pattern)
-		return root_wants(media, m, "", name);
+		return name_is_note(name) || (m->extra &&
+					      root_wants(media, m, "", name));
 	buf_adds(&w->path, name);
 	yes = root_wants(media, m, rel_path(w), name);
 	buf_truncate(&w->path, at);
@@ -106,7 +108,7 @@ static bool is_wanted(struct walker *w, const char *name, const char **media)
 static char *entry_path(struct walker *w, const char *name, bool folder)
 {
 	size_t n = strlen(name), at = w->path.len;
-	char *path = arena_alloc(w->a, at + n + 2);
+	char *path = arena_text(w->a, at + n + folder);
 
 	if (!path)
 		return NULL;
@@ -175,7 +177,9 @@ static void add_file(struct walker *w, const char *name)
 	const char *media;
 	struct walk_entry *e;
 
-	if (!is_wanted(w, name, &media) || name_is_temp(name))
+	if (!is_wanted(w, name, &media) || (name_is_note(name) ?
+					    name_is_temp_note(name) :
+					    name_is_temp(name)))
 		return;
 	e = add_entry(w, name, false);
 	if (!e)
@@ -383,26 +387,35 @@ struct stat_job {
 	int fd; /* of the folder */
 };
 
-/* A part of them, in whichever thread. */
-static void stat_part(void *ctx, size_t from, size_t to)
+static void stat_one(struct walk_entry *e, int fd)
 {
-	const struct stat_job *j = ctx;
 	struct stat st;
 
-	for (size_t i = from; i < to; i++) {
-		struct walk_entry *e = j->entries[i];
-
-		if (e->skip || e->folder || e->st.inode)
-			continue;
-		if (fstatat(j->fd, e->name, &st, AT_SYMLINK_NOFOLLOW)) {
-			e->failure = errno;
-		} else if (!S_ISREG(st.st_mode)) {
-			e->failure = ENOENT; /* replaced this moment */
-		} else {
-			list_stat_take(&e->st, &st);
-			e->twin = st.st_nlink > 1;
-		}
+	if (e->skip || e->folder || e->st.inode)
+		return;
+	if (fstatat(fd, e->name, &st, AT_SYMLINK_NOFOLLOW)) {
+		e->failure = errno;
+	} else if (!S_ISREG(st.st_mode)) {
+		e->failure = ENOENT; /* replaced this moment */
+	} else {
+		list_stat_take(&e->st, &st);
+		e->twin = st.st_nlink > 1;
 	}
+}
+
+/* A part of them, in whichever thread. Two that use one open folder wait for
+ * each other at its count of users: a helper's is its own, which makes both a
+ * fifth faster (4,444 files). */
+static void stat_part(void *ctx, size_t from, size_t to, bool helping)
+{
+	const struct stat_job *j = ctx;
+	int own = helping ? openat(j->fd, ".", O_RDONLY | O_DIRECTORY |
+				   O_CLOEXEC) : -1;
+
+	for (size_t i = from; i < to; i++)
+		stat_one(j->entries[i], own < 0 ? j->fd : own);
+	if (own >= 0)
+		close(own);
 }
 
 /* Stats notes and drops those that are gone. fd: of their folder. */
@@ -431,6 +444,25 @@ void walk_judge(struct walker *w, size_t first, int fd,
 		w->entries[to++] = e;
 	}
 	w->count = to;
+}
+
+static void sort_entries(struct walker *w, struct walk_entry **e, size_t n)
+{
+	const struct name_key *sorted;
+	struct name_key *k;
+
+	if (n < 2)
+		return;
+	if (!mem_grow(&w->keys, &w->key_cap, 2 * n, sizeof(*k))) {
+		w->l->failed = true;
+		return;
+	}
+	k = w->keys;
+	for (size_t i = 0; i < n; i++)
+		k[i] = (struct name_key){ .name = e[i]->name, .item = e[i] };
+	sorted = name_sort(k, n);
+	for (size_t i = 0; i < n; i++)
+		e[i] = sorted[i].item;
 }
 
 static void emit(struct walker *w, const struct walk_entry *e)
@@ -612,7 +644,8 @@ static void walk_folder(struct walker *w, const struct ignore *above)
 	walk_judge(w, first, dirfd(d), ig);
 	closedir(d);
 	if (!walk_failed(w)) {
-		walk_sort(w, w->entries + first, w->count - first);
+		if (!w->any_order)
+			sort_entries(w, w->entries + first, w->count - first);
 		walk_entries(w, first, ig);
 	}
 	w->count = first;
@@ -789,6 +822,8 @@ static void walk_roots(struct walker *w)
 int walk_begin(struct walker *w, struct list *l, struct arena *a,
 	       const struct source_opts *o, struct remem_err *err)
 {
+	int rc;
+
 	memset(l, 0, sizeof(*l));
 	memset(w, 0, sizeof(*w));
 	l->a = w->a = a;
@@ -796,7 +831,9 @@ int walk_begin(struct walker *w, struct list *l, struct arena *a,
 	w->o = o;
 	buf_init(&w->path, 0);
 	arena_init(&w->scratch, 0);
-	return roots_open(&w->roots, &w->more, &w->root_count, a, o, err);
+	rc = roots_open(&w->roots, &w->more, &w->root_count, a, o, err);
+	w->any_order = o->any_order && w->root_count == 1 && !o->follow_links;
+	return rc;
 }
 
 int walk_end(struct walker *w, struct source_list *out, int rc,
@@ -806,7 +843,7 @@ int walk_end(struct walker *w, struct source_list *out, int rc,
 	if (!rc && !walk_failed(w) && access(w->o->workspace, F_OK))
 		rc = file_fail(err, errno, "open workspace", w->o->workspace);
 	if (!rc && !walk_failed(w))
-		list_finish(w->l);
+		out->any_order = list_finish(w->l, w->any_order);
 	if (!rc && !walk_failed(w))
 		list_give(out, w->l);
 	if (!rc && walk_failed(w))

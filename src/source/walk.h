@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "source/ignore.h"
 #include "source/list.h"
+#include "source/name_sort.h"
 #include "source/roots.h"
 
 #define WALK_MAX_DEPTH 128 /* folders in folders; what is deeper is listed */
@@ -38,10 +39,11 @@ struct walker {
 	int root_count, root, depth;
 	bool linked; /* below a followed link */
 	bool twins; /* some file has a second name */
+	bool any_order; /* one root, and nobody needs one */
 	struct walk_entry **entries; /* of this folder and those above: a
 					stack. Those from count on are free */
 	size_t count, cap;
-	struct sort_key *keys; /* for sorting one folder's */
+	struct name_key *keys; /* for sorting one folder's */
 	size_t key_cap;
 	struct buf path; /* shown, of this folder, with '/' unless empty */
 	struct pending_link *links;
@@ -69,8 +71,6 @@ const struct ignore *walk_rules(struct walker *w, int fd,
 /* Stats the notes among the entries and drops those that are gone. */
 void walk_judge(struct walker *w, size_t first, int fd,
 		const struct ignore *ig);
-/* Puts n entries of one folder in the order of their names' bytes. */
-void walk_sort(struct walker *w, struct walk_entry **e, size_t n);
 /* Lists the entries from first on, and walks the folders among them. */
 void walk_entries(struct walker *w, size_t first, const struct ignore *ig);
 

@@ -143,3 +143,27 @@ static void test_hash__every_bit_and_the_seed_matter(void **state)
 	}
 	assert_true(low >= 8);
 }
+
+static void test_hash__both_halves_see_every_bit(void **state)
+{
+	char s[70] = "memory/2026-03-01-网关的超时.md, and its stamps";
+
+	(void)state;
+	for (size_t len = 1; len <= sizeof(s); len++) {
+		uint64_t want[2] = { 1, 2 }, seeded[2] = { 1, 3 };
+
+		hash128(want, s, len);
+		hash128(seeded, s, len);
+		assert_true(want[0] != want[1] && want[1] != seeded[1]);
+		for (size_t bit = 0; bit < len * 8; bit++) {
+			uint64_t h[2] = { 1, 2 };
+
+			s[bit / 8] ^= (char)(1 << bit % 8);
+			hash128(h, s, len);
+			s[bit / 8] ^= (char)(1 << bit % 8);
+			for (int i = 0; i < 2; i++)
+				assert_true(__builtin_popcountll(h[i] ^
+								 want[i]) >= 8);
+		}
+	}
+}
