@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -36,6 +37,7 @@ struct local {
 	struct local_model facts;
 	struct worker_model model;
 	struct worker worker;
+	struct stat seen; /* the file, when its facts were read */
 	const char *const *runtimes;
 	char name[256];
 	int dims_wanted; /* 0: all of them */
@@ -78,9 +80,11 @@ static int check_wanted(const struct local *l, struct remem_err *err)
 static int set_up(struct local *l, const struct embed_config *c,
 		  struct remem_err *err)
 {
-	int rc = local_model_read(&l->facts, c->local_path, err);
+	int rc;
 
-	if (rc)
+	/* Before, so that a change in between is noticed later. */
+	stat(c->local_path, &l->seen);
+	if ((rc = local_model_read(&l->facts, c->local_path, err)))
 		return rc;
 	l->dims_wanted = c->dims;
 	if ((rc = check_wanted(l, err)))
@@ -183,6 +187,39 @@ static int start_now(struct local *l, const struct child_wait *wait,
 	return rc ? rc : worker_start(&l->worker, &l->model, wait, err);
 }
 
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino &&
+	       a->st_size == b->st_size &&
+	       a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
+	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
+}
+
+/*
+ * Another file under the same name would give vectors that do not belong to
+ * the ones that are stored under this model's name. One that is gone may go on
+ * in a worker that has it.
+ */
+static int check_file(struct local *l, struct remem_err *err)
+{
+	struct local_model now;
+	struct stat st;
+
+	if (stat(l->model.path, &st) || same_file(&st, &l->seen))
+		return 0;
+	if (!local_model_read(&now, l->model.path, NULL) &&
+	    !strcmp(now.id, l->facts.id)) {
+		l->seen = st;
+		return 0;
+	}
+	worker_end(&l->worker, NULL);
+	fail(err, REMEM_EREMOTE, "the file of the local model '%.100s' was "
+	     "changed while it was in use", l->model.path);
+	fail_action(err, "start the program again: with the file as it is now, "
+		    "everything is embedded anew");
+	return REMEM_EREMOTE;
+}
+
 static void cool_down(struct local *l, const struct remem_err *why)
 {
 	l->failure = *why;
@@ -194,10 +231,10 @@ static int start(struct local *l, const struct child_wait *wait,
 		 struct remem_err *err)
 {
 	struct remem_err why = { 0 };
-	int rc;
+	int rc = check_file(l, err);
 
-	if (l->worker.loaded)
-		return 0;
+	if (rc || l->worker.loaded)
+		return rc;
 	if (clock_mono_ns() < l->cool_until_ns) {
 		why = l->failure;
 		rc = why.code;

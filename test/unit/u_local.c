@@ -464,6 +464,55 @@ static void test_local__other_dimensions_than_before_are_refused(void **state)
 	unmake(state);
 }
 
+static void check_question(int want)
+{
+	float *v;
+	int dims;
+
+	assert_int_equal(embedder_query(w->e, "a", 1, 0, &v, &dims, &w->err),
+			 want);
+	mem_free(v);
+}
+
+/* Other weights under the same name: their vectors belong to another model. */
+static void test_local__a_file_that_is_swapped_is_not_used(void **state)
+{
+	char copy[1300];
+
+	make(state);
+	snprintf(copy, sizeof(copy), "%s", tmp_path(&w->tmp, "x.gguf"));
+	w->c.local_path = copy;
+	open_with("x.gguf");
+	check_question(0);
+	/* The same bytes in a new file are the same model. */
+	make_file("y.gguf", "bert", "tiny", 1);
+	assert_int_equal(rename(w->model, copy), 0);
+	check_question(0);
+	make_file("y.gguf", "bert", "tinY", 1);
+	assert_int_equal(rename(w->model, copy), 0);
+	check_question(REMEM_EREMOTE);
+	assert_non_null(strstr(w->err.message, "changed while it was in use"));
+	add("a text");
+	assert_int_equal(run(), REMEM_EREMOTE);
+	assert_int_equal(w->done[0] + w->refused[0], 0);
+	embedder_free(w->e);
+	assert_int_equal(embedder_open(&w->e, &w->c, &w->err), 0);
+	check_question(0);
+	unmake(state);
+}
+
+/* It was opened: what is gone by name may go on in the worker. */
+static void test_local__a_file_that_is_gone_goes_on_in_the_worker(void **state)
+{
+	make(state);
+	open_with("x.gguf");
+	check_question(0);
+	assert_int_equal(unlink(w->model), 0);
+	check_question(0);
+	assert_int_equal(starts(), 1);
+	unmake(state);
+}
+
 static void test_local__failures_of_the_start_say_why(void **state)
 {
 	float *v;
