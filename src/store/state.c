@@ -393,6 +393,7 @@ void state_close(struct state *s)
 {
 	if (!s)
 		return;
+	sqlite3_finalize(s->lines);
 	sqlite3_close(s->db);
 	mem_free(s->path);
 	mem_free(s);

@@ -13,6 +13,7 @@ struct state {
 	int version; /* of the file; a reader may find an older one */
 	bool lazy; /* synchronous = NORMAL */
 	int depth; /* of open transactions: the outermost one counts */
+	sqlite3_stmt *lines; /* of state_line_each() while it is not at work */
 };
 
 /* "cannot WHAT 'state.sqlite': reason", with what to do about it. */

@@ -222,23 +222,46 @@ int state_line_worse(struct state *s, int origin,
 	return rc;
 }
 
+/* It is asked for each note of a first index: to prepare it anew each time
+ * would cost more than all the answers. */
+static int lines_ask(struct state *s, sqlite3_stmt **st, struct remem_err *err)
+{
+	*st = s->lines;
+	s->lines = NULL;
+	return *st ? 0 : state_ask(s, "SELECT line, words, source, origin, "
+				   "time, journal FROM line WHERE path = ?1 "
+				   "ORDER BY id", st, err);
+}
+
+static void lines_done(struct state *s, sqlite3_stmt *st)
+{
+	sqlite3_reset(st);
+	sqlite3_clear_bindings(st);
+	if (s->lines) /* somebody has asked in between */
+		sqlite3_finalize(st);
+	else
+		s->lines = st;
+}
+
 int state_line_each(struct state *s, const char *path,
 		    int (*fn)(void *ctx, const struct line_row *row),
 		    void *ctx, struct remem_err *err)
 {
 	sqlite3_stmt *st;
-	int rc;
+	int step, rc;
 
 	if (s->version < 2)
 		return 0;
-	rc = state_ask(s, "SELECT line, words, source, origin, time, journal "
-		       "FROM line WHERE path = ?1 ORDER BY id", &st, err);
-	if (rc)
+	if ((rc = lines_ask(s, &st, err)))
 		return rc;
 	state_text(st, 1, path);
-	while (state_row(s, st, &rc, err)) {
+	while (!rc && (step = sqlite3_step(st)) != SQLITE_DONE) {
 		struct line_row r = { .path = path };
 
+		if (step != SQLITE_ROW) {
+			rc = state_fail(s, "read", err);
+			break;
+		}
 		state_hash(st, 0, r.line, LINE_HASH_BYTES);
 		state_hash(st, 1, r.words, LINE_HASH_BYTES);
 		r.source = (const char *)sqlite3_column_text(st, 2);
@@ -247,6 +270,7 @@ int state_line_each(struct state *s, const char *path,
 		r.journal = sqlite3_column_int64(st, 5);
 		rc = fn(ctx, &r);
 	}
+	lines_done(s, st);
 	return rc;
 }
 

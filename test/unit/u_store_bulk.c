@@ -201,7 +201,7 @@ static void test_store_bulk__long_lists_and_many_terms(void **state)
 
 	(void)state;
 	box_pair(pair);
-	put_both(pair, 0, 4000);
+	put_both(pair, 0, 6000);
 	assert_true(segments(pair[0]).count > 1);
 	same(pair);
 	maintain(pair[0]);
