@@ -27,7 +27,7 @@ if sh tools/setup-llama.sh "$llama" >/dev/null 2>&1; then
 else
 	echo "llama.cpp could not be fetched: only ours is measured" >&2
 fi
-for level in ${*:-portable avx2 avxvnni avx512vnni neon neondot}; do
+for level in ${*:-portable avx2 avxvnni avx512vnni amx neon neondot}; do
 	"$out/bench_encoder" "$model" $level 2>/dev/null || continue
 	[ "$with" ] || continue
 	variant=

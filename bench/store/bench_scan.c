@@ -58,7 +58,7 @@ static uint64_t read_plain(const unsigned char *p, size_t n)
 {
 	uint64_t a = 0, b = 0, c = 0, d = 0, w[4];
 
-	if (cpu_best() == CPU_AVX512VNNI)
+	if (cpu_best() == CPU_AVX512VNNI || cpu_best() == CPU_AMX)
 		return read_wide(p, n);
 	for (size_t i = 0; i + 32 <= n; i += 32) {
 		memcpy(w, p + i, 32);

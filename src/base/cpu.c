@@ -14,6 +14,10 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 #define CPU_X86 1
 #include <cpuid.h>
+#if defined(CPU_HAS_AMX)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 #elif defined(CPU_ARM_DOT) && defined(__linux__)
 #include <sys/auxv.h>
 #define HWCAP_DOT (1ul << 20) /* HWCAP_ASIMDDP of the kernel's interface */
@@ -24,6 +28,7 @@ static const char *const names[] = {
 	[CPU_AVX2] = "avx2",
 	[CPU_AVXVNNI] = "avxvnni",
 	[CPU_AVX512VNNI] = "avx512vnni",
+	[CPU_AMX] = "amx",
 	[CPU_NEON] = "neon",
 	[CPU_NEONDOT] = "neondot",
 };
@@ -54,6 +59,45 @@ static bool has_avx512vnni(void)
 }
 #endif
 
+#if defined(CPU_HAS_AMX)
+#define REQUEST_PERMISSION 0x1023 /* ARCH_REQ_XCOMP_PERM, since Linux 5.16 */
+#define TILE_DATA 18 /* XFEATURE_XTILEDATA */
+
+/* Leaf 7 tells of tiles and bf16 products, XCR0 bits 17 and 18 that the system
+ * saves them. Both must be there before the system is asked. */
+static bool knows_amx(void)
+{
+	unsigned a, b, c, d;
+
+	if (!__get_cpuid_count(7, 0, &a, &b, &c, &d) ||
+	    !(d >> 24 & 1) || !(d >> 22 & 1) ||
+	    !__get_cpuid_count(7, 1, &a, &b, &c, &d) || !(a >> 5 & 1) ||
+	    !__get_cpuid(1, &a, &b, &c, &d) || !(c >> 27 & 1))
+		return false;
+	__asm__ volatile("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+	return (a >> 17 & 3) == 3;
+}
+
+/*
+ * The system lets a process use tiles when it asks for it, once for all of its
+ * threads. It says no where a signal's stack is too small for them; emulators
+ * and filters of system calls say no as well. The answer is kept.
+ */
+static bool has_amx(void)
+{
+	static atomic_int answer; /* 0, or 1: no, 2: yes */
+	int known = atomic_load_explicit(&answer, memory_order_relaxed);
+
+	if (!known) {
+		known = knows_amx() && !syscall(SYS_arch_prctl,
+						REQUEST_PERMISSION,
+						TILE_DATA) ? 2 : 1;
+		atomic_store_explicit(&answer, known, memory_order_relaxed);
+	}
+	return known == 2;
+}
+#endif
+
 #if defined(__aarch64__)
 static bool has_dot(void)
 {
@@ -78,6 +122,10 @@ static bool is_supported(enum cpu_level level)
 		return has_avx2() && has_avxvnni();
 	case CPU_AVX512VNNI:
 		return has_avx2() && has_avx512vnni();
+#if defined(CPU_HAS_AMX)
+	case CPU_AMX:
+		return has_avx2() && has_avx512vnni() && has_amx();
+#endif
 	default:
 		break;
 	}
@@ -92,7 +140,7 @@ static bool is_supported(enum cpu_level level)
 
 enum cpu_level cpu_best(void)
 {
-	static const enum cpu_level order[] = { CPU_AVX512VNNI, CPU_AVXVNNI,
+	static const enum cpu_level order[] = { CPU_AMX, CPU_AVX512VNNI, CPU_AVXVNNI,
 						CPU_AVX2, CPU_NEONDOT,
 						CPU_NEON };
 	int set = atomic_load_explicit(&limit, memory_order_relaxed);

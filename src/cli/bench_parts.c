@@ -63,7 +63,8 @@ struct products {
 	uint8_t nibbles[PRODUCT_ROWS * PRODUCT_INPUTS / 2];
 	uint16_t scales[PRODUCT_ROWS * PRODUCT_INPUTS / KERNEL_BLOCK];
 	float bias[PRODUCT_ROWS], out[PRODUCT_TOKENS * PRODUCT_ROWS];
-	int8_t q[PRODUCT_TOKENS * KERNEL_PITCH];
+	_Alignas(64) int8_t q[PRODUCT_TOKENS * KERNEL_PITCH];
+	_Alignas(64) uint8_t panel[KERNEL_PANEL_BYTES(PRODUCT_INPUTS)];
 	int32_t init[PRODUCT_TOKENS * KERNEL_BLOCK_PITCH];
 	float scale[PRODUCT_TOKENS * KERNEL_BLOCK_PITCH];
 };
@@ -80,7 +81,8 @@ static void products(struct machine *m)
 	{
 		struct matrix w = { p->nibbles, p->scales, p->bias,
 				    PRODUCT_ROWS, PRODUCT_INPUTS };
-		struct acts a = { p->q, p->init, p->scale, PRODUCT_INPUTS };
+		struct acts a = { p->q, p->init, p->scale, PRODUCT_INPUTS,
+				  p->panel };
 
 		start = clock_mono_ns();
 		do {

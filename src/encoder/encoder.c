@@ -152,7 +152,7 @@ static bool have_room(struct worker *w)
 	if (w->forward.tokens || atomic_load(&j->next) < j->n)
 		tokens = FORWARD_TOKENS;
 	forward_release(&w->forward);
-	return forward_init(&w->forward, &j->e->model, tokens);
+	return forward_init(&w->forward, &j->e->model, j->e->kernel, tokens);
 }
 
 /* Runs the batch and adds its means to the rows of their texts. */
@@ -170,7 +170,7 @@ static void flush(struct worker *w)
 		stop_job(j, REMEM_ENOMEM);
 		return;
 	}
-	if (!forward_run(&w->forward, m, j->e->kernel, b, w->means, stopped, j))
+	if (!forward_run(&w->forward, m, b, w->means, stopped, j))
 		return;
 	for (int s = 0; s < b->n_sequences; s++) {
 		float *row = j->out + w->text[s] * width;

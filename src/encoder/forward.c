@@ -25,43 +25,57 @@ static void *room(struct layout *l, size_t count, size_t size)
 	return p;
 }
 
-static void place_acts(struct acts *a, struct layout *l, int inputs)
+static int least(int a, int b)
 {
-	const size_t n = FORWARD_STRIPE;
+	return a < b ? a : b;
+}
 
+static void place_acts(struct acts *a, struct layout *l,
+		       const struct kernel *k, int inputs, size_t n)
+{
 	a->inputs = inputs;
+	if (k->wide) {
+		a->q = room(l, n * KERNEL_WIDE_PITCH(inputs), 1);
+		a->panel = room(l, KERNEL_PANEL_BYTES(inputs), 1);
+		return;
+	}
 	a->q = room(l, n * KERNEL_PITCH, 1);
 	a->init = room(l, n * KERNEL_BLOCK_PITCH, sizeof(*a->init));
 	a->scale = room(l, n * KERNEL_BLOCK_PITCH, sizeof(*a->scale));
 }
 
-static void place(struct forward *f, struct layout *l, const struct model *m)
+static void place(struct forward *f, struct layout *l, const struct model *m,
+		  const struct kernel *k)
 {
 	size_t n = (size_t)f->tokens * (size_t)m->width;
+	size_t stripe = (size_t)least(f->tokens, k->stripe);
 
 	f->x = room(l, n, sizeof(float));
 	f->query = room(l, n, sizeof(float));
 	f->key = room(l, n, sizeof(float));
 	f->value = room(l, n, sizeof(float));
-	f->inner = room(l, FORWARD_STRIPE * (size_t)m->inner, sizeof(float));
-	place_acts(&f->acts, l, m->width);
-	place_acts(&f->inner_acts, l, m->inner);
+	if (!k->wide)
+		f->inner = room(l, stripe * (size_t)m->inner, sizeof(float));
+	place_acts(&f->acts, l, k, m->width, stripe);
+	place_acts(&f->inner_acts, l, k, m->inner, stripe);
 	f->scratch = room(l, 1, sizeof(*f->scratch));
 }
 
-bool forward_init(struct forward *f, const struct model *m, int tokens)
+bool forward_init(struct forward *f, const struct model *m,
+		  const struct kernel *k, int tokens)
 {
 	struct layout l = { 0, NULL };
 
 	memset(f, 0, sizeof(*f));
-	f->tokens = tokens < FORWARD_STRIPE ? FORWARD_STRIPE : tokens;
-	place(f, &l, m);
+	f->kernel = k;
+	f->tokens = tokens;
+	place(f, &l, m, k);
 	f->memory = mem_zalloc_aligned(ALIGN, l.size);
 	if (!f->memory)
 		return false;
 	l.size = 0;
 	l.base = f->memory;
-	place(f, &l, m);
+	place(f, &l, m, k);
 	return true;
 }
 
@@ -93,17 +107,12 @@ static void embed_words(struct forward *f, const struct model *m,
 		    m->eps);
 }
 
-static int stripe(int at, int n)
-{
-	return n - at < FORWARD_STRIPE ? n - at : FORWARD_STRIPE;
-}
-
 static void project(struct forward *f, const struct layer *l,
 		    const struct kernel *k, int n, size_t width)
 {
-	for (int t = 0; t < n; t += FORWARD_STRIPE) {
+	for (int t = 0; t < n; t += k->stripe) {
 		size_t at = (size_t)t * width;
-		int count = stripe(t, n);
+		int count = least(n - t, k->stripe);
 
 		k->quantize(&f->acts, f->x + at, count);
 		k->multiply(f->query + at, width, &l->query, &f->acts, count);
@@ -130,6 +139,17 @@ static void attend(struct forward *f, const struct kernel *k,
 	}
 }
 
+static void widen(struct forward *f, const struct layer *l,
+		  const struct kernel *k, int n)
+{
+	if (k->multiply_gelu) {
+		k->multiply_gelu(&f->inner_acts, &l->up, &f->acts, n);
+		return;
+	}
+	k->multiply(f->inner, (size_t)l->up.rows, &l->up, &f->acts, n);
+	k->gelu_quantize(&f->inner_acts, f->inner, n);
+}
+
 /* From what attention gave to the layer's result; key serves as scratch. */
 static void feed_forward(struct forward *f, const struct layer *l,
 			 const struct kernel *k, const struct model *m, int n)
@@ -137,18 +157,16 @@ static void feed_forward(struct forward *f, const struct layer *l,
 	size_t width = (size_t)m->width;
 	float *y = f->key;
 
-	for (int t = 0; t < n; t += FORWARD_STRIPE) {
+	for (int t = 0; t < n; t += k->stripe) {
 		float *x = f->x + (size_t)t * width;
-		int count = stripe(t, n);
+		int count = least(n - t, k->stripe);
 
 		k->quantize(&f->acts, f->query + (size_t)t * width, count);
 		k->multiply(y, width, &l->output, &f->acts, count);
 		k->add_norm(x, y, l->attn_norm, l->attn_norm_bias, count,
 			    m->width, m->eps);
 		k->quantize(&f->acts, x, count);
-		k->multiply(f->inner, (size_t)m->inner, &l->up, &f->acts,
-			    count);
-		k->gelu_quantize(&f->inner_acts, f->inner, count);
+		widen(f, l, k, count);
 		k->multiply(y, width, &l->down, &f->inner_acts, count);
 		k->add_norm(x, y, l->out_norm, l->out_norm_bias, count,
 			    m->width, m->eps);
@@ -172,9 +190,11 @@ static void take_means(const struct forward *f, const struct batch *b,
 }
 
 bool forward_run(struct forward *f, const struct model *m,
-		 const struct kernel *k, const struct batch *b, float *means,
+		 const struct batch *b, float *means,
 		 bool (*stop)(void *ctx), void *ctx)
 {
+	const struct kernel *k = f->kernel;
+
 	embed_words(f, m, k, b);
 	for (int i = 0; i < m->n_layers; i++) {
 		if (stop && stop(ctx))

@@ -13,18 +13,14 @@
 #define FORWARD_TOKENS KERNEL_MAX_LEN /* most of a batch */
 /* A sequence has two tokens at least, <s> and </s>. */
 #define FORWARD_SEQUENCES (FORWARD_TOKENS / 2)
-/*
- * Tokens that go through a matrix together: a multiple of what the kernels
- * keep in registers, few enough that their activations stay in the L2 cache.
- */
-#define FORWARD_STRIPE 48
 
 struct forward { /* buffers of one thread, made once */
 	void *memory;
+	const struct kernel *kernel;
 	int tokens; /* most that a batch may have */
 	float *x; /* [tokens][width], the hidden state */
 	float *query, *key, *value; /* alike; query takes the result, too */
-	float *inner; /* [FORWARD_STRIPE][inner] */
+	float *inner; /* [stripe of the kernel][inner] */
 	struct acts acts, inner_acts; /* of one stripe */
 	struct attend_scratch *scratch;
 };
@@ -36,10 +32,11 @@ struct batch {
 };
 
 /*
- * For batches of up to so many tokens, at most FORWARD_TOKENS. False when
- * there is no memory. Released with forward_release().
+ * For batches of up to so many tokens, at most FORWARD_TOKENS, by one
+ * kernel. False when there is no memory. Released with forward_release().
  */
-bool forward_init(struct forward *f, const struct model *m, int tokens);
+bool forward_init(struct forward *f, const struct model *m,
+		  const struct kernel *k, int tokens);
 void forward_release(struct forward *f);
 
 /*
@@ -48,7 +45,7 @@ void forward_release(struct forward *f);
  * may be NULL; it is asked once a layer. Returns false when it said so.
  */
 bool forward_run(struct forward *f, const struct model *m,
-		 const struct kernel *k, const struct batch *b, float *means,
+		 const struct batch *b, float *means,
 		 bool (*stop)(void *ctx), void *ctx);
 
 #endif

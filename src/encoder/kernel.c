@@ -47,6 +47,10 @@ const struct kernel *kernel_best(void)
 {
 	switch (cpu_best()) {
 #if defined(__x86_64__)
+#if defined(CPU_HAS_AMX)
+	case CPU_AMX:
+		return &kernel_amx;
+#endif
 	case CPU_AVX512VNNI:
 		return &kernel_avx512;
 	case CPU_AVXVNNI:

@@ -11,6 +11,7 @@
 #ifndef ENCODER_KERNEL_H
 #define ENCODER_KERNEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,7 +23,7 @@
 #define KERNEL_HEAD 32 /* width of an attention head */
 #define KERNEL_MAX_INPUTS 4096 /* of a matrix */
 #define KERNEL_MAX_LEN 512 /* tokens of a sequence */
-#define KERNEL_QUERIES 8 /* rows of attention worked on at once, at most */
+#define KERNEL_QUERIES 16 /* rows of attention worked on at once, at most */
 
 /* A block of activations with no larger value is taken as zeros. */
 #define KERNEL_TINY 1e-30f
@@ -42,27 +43,41 @@ struct matrix {
 #define KERNEL_PITCH (KERNEL_MAX_INPUTS + 64)
 #define KERNEL_BLOCK_PITCH (KERNEL_MAX_INPUTS / KERNEL_BLOCK + 16)
 
+/* The same of wide kernels, in bytes, of two-byte floats. */
+#define KERNEL_WIDE_PITCH(inputs) ((size_t)(inputs) * 2 + 64)
+/* Two panels of 32 rows, and at least 8 blocks. */
+#define KERNEL_PANEL_BYTES(inputs) ((size_t)(inputs) * 2 * 32 * 2 + 16384)
+
 struct acts { /* quantised activations of n tokens */
-	int8_t *q; /* [n][KERNEL_PITCH] */
+	int8_t *q; /* [n][KERNEL_PITCH], or bf16 of n * KERNEL_WIDE_PITCH */
 	int32_t *init; /* [n][KERNEL_BLOCK_PITCH]: -8 * sum of the block */
 	float *scale; /* [n][KERNEL_BLOCK_PITCH] */
 	int inputs;
+	uint8_t *panel; /* of wide kernels: KERNEL_PANEL_BYTES(inputs) */
 };
 
-/* Room for one head of one sequence; see kernel_vector.h for the layout. */
+/* Room for one head of one sequence; each kernel has a layout of its own. */
 struct attend_scratch {
-	_Alignas(64) int32_t keys[KERNEL_HEAD / 4 * KERNEL_MAX_LEN];
+	_Alignas(64) int32_t queries[KERNEL_HEAD * KERNEL_MAX_LEN / 2];
+	_Alignas(64) int32_t keys[KERNEL_HEAD * KERNEL_MAX_LEN / 2];
 	_Alignas(64) int32_t values[KERNEL_HEAD * KERNEL_MAX_LEN / 2];
-	_Alignas(64) float scores[KERNEL_QUERIES * KERNEL_MAX_LEN];
+	_Alignas(64) float scores[2 * KERNEL_QUERIES * (KERNEL_MAX_LEN + 16)];
 	_Alignas(64) float key_scale[KERNEL_MAX_LEN];
 };
 
 struct kernel {
 	enum cpu_level level;
-	/* x[n][a->inputs] to bytes. */
+	bool wide; /* activations are bf16; init and scale are not used */
+	/* Tokens that go through a matrix together: few enough that their
+	 * activations stay in the L2 cache. */
+	int stripe;
+	/* x[n][a->inputs] to bytes, or bf16. */
 	void (*quantize)(struct acts *a, const float *x, int n);
-	/* The same of gelu(x); x may be overwritten. */
+	/* The same of gelu(x); x may be overwritten. NULL if wide. */
 	void (*gelu_quantize)(struct acts *a, float *x, int n);
+	/* If wide: out = gelu(matrix * activations + bias). Else NULL. */
+	void (*multiply_gelu)(struct acts *out, const struct matrix *m,
+			      const struct acts *a, int n);
 	/* out[t * stride + row] = matrix * activations + bias. */
 	void (*multiply)(float *out, size_t stride, const struct matrix *m,
 			 const struct acts *a, int n);
@@ -86,10 +101,16 @@ extern const struct kernel kernel_portable;
 extern const struct kernel kernel_avx2;
 extern const struct kernel kernel_avxvnni;
 extern const struct kernel kernel_avx512;
+#if defined(CPU_HAS_AMX)
+extern const struct kernel kernel_amx;
+#endif
 #elif defined(__aarch64__)
 extern const struct kernel kernel_neon;
 extern const struct kernel kernel_neondot;
 #endif
+
+/* Of what is not wide: a multiple of what kernels keep in registers. */
+#define KERNEL_STRIPE 48
 
 /* fp16 to float, exactly. */
 float kernel_half(uint16_t h);

@@ -203,6 +203,7 @@ static void attend(float *out, const float *q, const float *k, const float *v,
 
 const struct kernel kernel_portable = {
 	.level = CPU_PORTABLE,
+	.stripe = KERNEL_STRIPE,
 	.quantize = quantize,
 	.gelu_quantize = gelu_quantize,
 	.multiply = multiply,

@@ -4,6 +4,7 @@
 const struct scan_kernel *scan_kernel_for(enum cpu_level level)
 {
 	switch (level) {
+	case CPU_AMX:
 	case CPU_AVX512VNNI:
 		if (scan_avx512)
 			return scan_avx512;

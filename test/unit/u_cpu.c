@@ -17,6 +17,7 @@ static void test_cpu__names(void **state)
 	assert_string_equal(cpu_name(CPU_AVX2), "avx2");
 	assert_string_equal(cpu_name(CPU_AVXVNNI), "avxvnni");
 	assert_string_equal(cpu_name(CPU_AVX512VNNI), "avx512vnni");
+	assert_string_equal(cpu_name(CPU_AMX), "amx");
 	assert_string_equal(cpu_name(CPU_NEON), "neon");
 	assert_string_equal(cpu_name(CPU_NEONDOT), "neondot");
 	assert_string_equal(cpu_name((enum cpu_level)99), "unknown");
@@ -52,6 +53,17 @@ static void test_cpu__unknown_and_foreign_names_are_refused(void **state)
 	assert_int_equal(cpu_limit("avx2"), -1);
 #endif
 	assert_int_equal(cpu_best(), best);
+}
+
+/* The system may refuse tiles, and a refusal is silent. */
+static void test_cpu__amx_needs_a_processor_that_has_it(void **state)
+{
+	(void)state;
+	if (!cpu_limit("amx")) {
+		assert_int_equal(cpu_best(), CPU_AMX);
+		assert_int_equal(cpu_limit("avx512vnni"), 0);
+	}
+	cpu_limit(NULL);
 }
 
 /* What the system tells about the processor agrees, where it tells (under

@@ -156,8 +156,8 @@ static void test_encoder__vectors_are_those_of_the_reference(void **state)
 /* The slower ones on fewer lines. */
 static void test_encoder__every_kernel_gives_them(void **state)
 {
-	static const char *const levels[] = { "avx512vnni", "avxvnni", "avx2",
-					      "neon", "neondot" };
+	static const char *const levels[] = { "amx", "avx512vnni", "avxvnni",
+					      "avx2", "neon", "neondot" };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(levels) / sizeof(*levels); i++)

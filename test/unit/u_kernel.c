@@ -16,8 +16,8 @@
 #define MOST 64 /* tokens */
 #define WIDE 192
 
-static const char *const levels[] = { "avx2", "avxvnni", "avx512vnni", "neon",
-				      "neondot" };
+static const char *const levels[] = { "avx2", "avxvnni", "avx512vnni", "amx",
+				      "neon", "neondot" };
 
 static uint32_t seed;
 
@@ -33,10 +33,11 @@ static float between(float low, float high)
 }
 
 struct work {
-	int8_t q[MOST * KERNEL_PITCH];
+	_Alignas(64) int8_t q[MOST * KERNEL_PITCH];
 	int32_t init[MOST * KERNEL_BLOCK_PITCH];
 	float scale[MOST * KERNEL_BLOCK_PITCH];
 	struct acts acts;
+	_Alignas(64) uint8_t panel[KERNEL_PANEL_BYTES(WIDE)];
 	float out[MOST * WIDE];
 };
 
@@ -46,6 +47,7 @@ static void make(struct work *w, int inputs)
 	w->acts.q = w->q;
 	w->acts.init = w->init;
 	w->acts.scale = w->scale;
+	w->acts.panel = w->panel;
 	w->acts.inputs = inputs;
 }
 
@@ -76,11 +78,53 @@ static void expect_near(const float *a, const float *b, size_t n,
 				 (double)b[i]);
 }
 
+static float from_bf16(const void *p)
+{
+	uint16_t half;
+	uint32_t bits;
+	float f;
+
+	memcpy(&half, p, sizeof(half));
+	bits = (uint32_t)half << 16;
+	memcpy(&f, &bits, sizeof(f));
+	return f;
+}
+
+/* Activations of token t as bf16: each is one step off at most. */
+static void expect_wide(const struct acts *a, int t, const float *x)
+{
+	const int8_t *q = a->q + (size_t)t * KERNEL_WIDE_PITCH(a->inputs);
+
+	for (int i = 0; i < a->inputs; i++)
+		if (!(fabsf(from_bf16(q + 2 * i) - x[i]) <=
+		      fabsf(x[i]) / 256 + 1.2e-38f))
+			fail_msg("token %d, at %d: %g and %g", t, i,
+				 (double)x[i], (double)from_bf16(q + 2 * i));
+}
+
+static void check_wide_quantize(const struct kernel *k)
+{
+	static struct work w;
+	static float x[MOST * WIDE];
+
+	for (int kind = 0; kind < KINDS; kind++) {
+		make(&w, WIDE);
+		fill(x, 7 * WIDE, (enum kind)kind);
+		k->quantize(&w.acts, x, 7);
+		for (int t = 0; t < 7; t++)
+			expect_wide(&w.acts, t, x + t * WIDE);
+	}
+}
+
 static void check_quantize(const struct kernel *k)
 {
 	static struct work a, b;
 	static float x[MOST * WIDE];
 
+	if (k->wide) {
+		check_wide_quantize(k);
+		return;
+	}
 	for (int kind = 0; kind < KINDS; kind++) {
 		make(&a, WIDE);
 		make(&b, WIDE);
@@ -91,22 +135,6 @@ static void check_quantize(const struct kernel *k)
 		assert_memory_equal(a.init, b.init, sizeof(a.init));
 		expect_near(a.scale, b.scale, 7 * KERNEL_BLOCK_PITCH, 1e-6f);
 	}
-}
-
-static void check_gelu(const struct kernel *k)
-{
-	static struct work a, b;
-	static float x[2][MOST * WIDE];
-
-	make(&a, WIDE);
-	make(&b, WIDE);
-	for (int i = 0; i < 5 * WIDE; i++)
-		x[0][i] = x[1][i] = between(-8, 8);
-	kernel_portable.gelu_quantize(&a.acts, x[0], 5);
-	k->gelu_quantize(&b.acts, x[1], 5);
-	for (int i = 0; i < 5 * KERNEL_PITCH; i++)
-		assert_true(abs(a.q[i] - b.q[i]) <= 1);
-	expect_near(a.scale, b.scale, 5 * KERNEL_BLOCK_PITCH, 1e-5f);
 }
 
 /* Weights of any bytes; scales ordinary, zero and denormal, never infinite. */
@@ -124,6 +152,89 @@ static void make_matrix(struct matrix *m, int rows, int inputs)
 	for (int i = 0; i < WIDE; i++)
 		bias[i] = between(-1, 1);
 	*m = (struct matrix){ nibbles, scales, bias, rows, inputs };
+}
+
+static void expect_gelu(const struct acts *a, int t, const float *want)
+{
+	const int8_t *q = a->q + (size_t)t * KERNEL_WIDE_PITCH(a->inputs);
+
+	for (int i = 0; i < a->inputs; i++)
+		if (!(fabsf(from_bf16(q + 2 * i) - want[i]) <=
+		      fabsf(want[i]) / 256 + 1e-4f))
+			fail_msg("token %d, at %d: %g and %g", t, i,
+				 (double)want[i],
+				 (double)from_bf16(q + 2 * i));
+}
+
+/* Against the kernel's own products, of which the tests below are. */
+static void check_wide_gelu(const struct kernel *k)
+{
+	static struct work in, out;
+	static float x[MOST * WIDE];
+	struct matrix m;
+
+	for (int n = 1; n <= 50; n++) {
+		make(&in, WIDE);
+		make(&out, WIDE);
+		make_matrix(&m, WIDE, WIDE);
+		fill(x, (size_t)(n * WIDE), n % 7 ? ORDINARY : MIXED);
+		k->quantize(&in.acts, x, n);
+		k->multiply(out.out, WIDE, &m, &in.acts, n);
+		k->multiply_gelu(&out.acts, &m, &in.acts, n);
+		for (int i = 0; i < n * WIDE; i++) {
+			float v = out.out[i];
+
+			out.out[i] = v * 0.5f * (1 + erff(v * 0.70710678f));
+		}
+		for (int t = 0; t < n; t++)
+			expect_gelu(&out.acts, t, out.out + t * WIDE);
+	}
+}
+
+static void check_gelu(const struct kernel *k)
+{
+	static struct work a, b;
+	static float x[2][MOST * WIDE];
+
+	if (k->wide) {
+		check_wide_gelu(k);
+		return;
+	}
+	make(&a, WIDE);
+	make(&b, WIDE);
+	for (int i = 0; i < 5 * WIDE; i++)
+		x[0][i] = x[1][i] = between(-8, 8);
+	kernel_portable.gelu_quantize(&a.acts, x[0], 5);
+	k->gelu_quantize(&b.acts, x[1], 5);
+	for (int i = 0; i < 5 * KERNEL_PITCH; i++)
+		assert_true(abs(a.q[i] - b.q[i]) <= 1);
+	expect_near(a.scale, b.scale, 5 * KERNEL_BLOCK_PITCH, 1e-5f);
+}
+
+/* Wide kernels round weights and activations otherwise: to 1/256 each, so that
+ * the error of a sum is that of its largest products. */
+static void expect_products(const struct kernel *k, const struct work *a,
+			    const struct work *b, const struct matrix *m,
+			    const float *x, int n)
+{
+	for (int t = 0; t < n; t++) {
+		float largest = 0, tolerance = 2e-4f;
+
+		for (int i = 0; i < m->inputs; i++)
+			largest = fmaxf(largest, fabsf(x[t * m->inputs + i]));
+		if (k->wide) /* weights are at most 8 * 2^-4 */
+			tolerance = largest * 0.5f * 0.02f *
+				sqrtf((float)m->inputs) + 1e-4f;
+		for (int r = 0; r < m->rows; r++) {
+			float want = a->out[t * WIDE + r];
+			float got = b->out[t * WIDE + r];
+
+			if (!(fabsf(want - got) <= tolerance *
+			      (k->wide ? 1 : 1 + fabsf(want))))
+				fail_msg("token %d of %d, row %d: %g and %g",
+					 t, n, r, (double)want, (double)got);
+		}
+	}
 }
 
 static void check_multiply(const struct kernel *k)
@@ -144,11 +255,10 @@ static void check_multiply(const struct kernel *k)
 			for (int i = 0; i < n * inputs; i++)
 				x[i] = i % 4 ? 127 : -127;
 		kernel_portable.quantize(&a.acts, x, n);
-		k->multiply(b.out, WIDE, &m, &a.acts, n);
+		k->quantize(&b.acts, x, n);
+		k->multiply(b.out, WIDE, &m, &b.acts, n);
 		kernel_portable.multiply(a.out, WIDE, &m, &a.acts, n);
-		for (int t = 0; t < n; t++)
-			expect_near(a.out + t * WIDE, b.out + t * WIDE,
-				    (size_t)m.rows, 2e-4f);
+		expect_products(k, &a, &b, &m, x, n);
 	}
 }
 
