@@ -99,6 +99,7 @@ static int open_for(struct embedder **e, struct remem *r, const char *provider,
 	if ((rc = embed_config_from(&c, r, provider, err)) ||
 	    (rc = embedder_open(e, &c, err)))
 		return rc;
+	embedder_wake(*e);
 	off = embedder_off(*e);
 	return off ? fail(err, REMEM_ENOTSUP, "%s", off) : 0;
 }

@@ -132,7 +132,8 @@ static void purge_index(struct forget_call *c)
 		o.force = o.purge = true;
 		/* Vectors come over by their keys; nothing is asked for again. */
 		o.text_only = handle_text_only(r);
-		o.embedder = o.text_only ? NULL : handle_embedder(r, NULL);
+		if (!o.text_only)
+			handle_vectors(&o, r, false, NULL);
 		rc = index_run(&report, &c->a, &o, &why);
 	}
 	if (rc)

@@ -17,6 +17,13 @@
 #include "store/state.h"
 #include "store/store.h"
 
+struct other_provider { /* beside the first one; opened at first use */
+	struct embedder *e;
+	bool tried;
+	const char *name; /* of the provider, NULL: there is none */
+	const char *why; /* there is no embedder */
+};
+
 struct remem {
 	struct arena a; /* what lives as long as the handle */
 	struct env env;
@@ -38,6 +45,7 @@ struct remem {
 	struct embedder *embedder;
 	bool embedder_tried;
 	struct remem_err embedder_err; /* why there is none */
+	struct other_provider fallback, former;
 	char *model_path; /* of the builtin model, found at first use */
 	struct state *state; /* for the ledger, opened at first use */
 	bool state_tried;
@@ -63,15 +71,40 @@ void handle_index_opts(struct index_opts *o, struct remem *r);
  * switched off or it cannot be opened; *why then says so (may be NULL).
  */
 struct embedder *handle_embedder(struct remem *r, const char **why);
+/* The one of memorySearch.fallback. NULL: *why says so, or is NULL where none
+ * is set. */
+struct embedder *handle_fallback(struct remem *r, const char **why);
+/*
+ * The one that made vectors with this fingerprint before the model was changed,
+ * as far as its settings are known and it may be asked: a remote one only while
+ * a remote one is set. NULL: *why says so.
+ */
+struct embedder *handle_former(struct remem *r, const char *fingerprint,
+			       const char **why);
+/* The providers of a run of the index. by_hand: a person asked for it, so that
+ * one that was down is asked again, and a changed model may be paid for. */
+void handle_vectors(struct index_opts *o, struct remem *r, bool by_hand,
+		    const char **off);
+/* Whether a better provider than the one whose vectors answer may be back. */
+bool handle_wants_back(struct remem *r);
 /* Whether the user has chosen to have no vectors: then text is the whole. */
 bool handle_text_only(const struct remem *r);
 /* Fills c for a provider (NULL: the setting's); resolves the key. */
 int embed_config_from(struct embed_config *c, struct remem *r,
 		      const char *provider, struct remem_err *err);
+/* The same from another section of the settings ("memorySearch.fallback"); *e
+ * is where the embedder will be. */
+int embed_config_of(struct embed_config *c, struct remem *r,
+		    const char *section, const char *provider,
+		    struct embedder **e, struct remem_err *err);
+/* Keeps durably how the provider of c is. health.c */
+void health_connect(struct embed_config *c, struct remem *r);
 /* Path of the builtin model's file; REMEM_ENOTFOUND with where was looked. */
 int model_find(const char **out, struct remem *r, struct remem_err *err);
-/* The local model that is set; NULL if none is. It need not be there. */
-int model_local(const char **out, struct remem *r, struct remem_err *err);
+/* The local model that is set (NULL or "": none); NULL then. It need not be
+ * there. */
+int model_local(const char **out, struct remem *r, const char *set,
+		struct remem_err *err);
 /* SHA-256 of a file, hexadecimal; hex has room for 65 bytes. */
 int model_sum(char *hex, const char *path, struct remem_err *err);
 #define MODEL_FILE "multilingual-e5-small-q4_0.gguf"
@@ -108,15 +141,19 @@ const struct index_origins *handle_origins(struct remem *r);
 int actor_take(struct remem_actor *out, const struct remem_actor *given,
 	       struct remem_err *err);
 /* Puts each remote call into the ledger, and bounds them by budget.*. */
-void ledger_connect(struct embed_config *c, struct remem *r);
+void ledger_connect(struct embed_config *c, struct remem *r,
+		    struct embedder **e);
 void ledger_connect_chat(struct chat_config *c, struct remem *r);
 /* The chat model of the settings, for the caller to free; one that is off, if
  * none is set. REMEM_EINVAL, and what a reference to a key can fail with. */
 int handle_chat(struct chat **out, struct remem *r, struct remem_err *err);
 /* How many texts the provider takes at once, as learned by an earlier run from
  * a refusal; 0: none was refused. The second keeps what was learned now. */
-int ledger_learned(struct remem *r);
-void ledger_learn(struct remem *r);
+int ledger_learned(struct remem *r, const struct embed_config *c);
+void ledger_learn(struct remem *r, struct embedder *e);
+/* "provider address model": what is remembered about one goes by it. */
+const char *provider_key(struct arena *a, const char *what,
+			 const struct embed_config *c);
 
 /* Whether the workspace's remem.yaml with these bytes is trusted. */
 bool trust_holds(struct remem *r, const void *text, size_t len);

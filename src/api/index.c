@@ -63,7 +63,8 @@ static void put_vectors(struct json *j, struct remem *r,
 	json_kint(j, "refused", rep->vectors_refused);
 	json_end(j);
 	json_kstr(j, "degraded", rep->degraded ? rep->degraded : off);
-	if (rep->dry_run)
+	json_kstr(j, "changedFrom", rep->changed_from);
+	if (rep->dry_run || rep->changed_from)
 		put_price(j, r, rep);
 }
 
@@ -175,7 +176,7 @@ static int run(struct remem *r, const struct remem_index_opts *o, char **json,
 	i.progress = o->progress;
 	i.progress_ctx = o->progress_ctx;
 	if (!i.text_only && !handle_text_only(r))
-		i.embedder = handle_embedder(r, &off);
+		handle_vectors(&i, r, true, &off);
 	/* A dry run gives no id to a workspace that has none yet. */
 	if (!i.dir)
 		i.dir = arena_printf(&a, "%s/none", r->cache_base ?

@@ -53,10 +53,11 @@ static int add_usd(void *ctx, const struct ledger_row *row)
 }
 
 /* Tokens that today's dollars still buy; INT64_MAX where there is no price. */
-static int64_t left_by_price(struct remem *r, struct state *s)
+static int64_t left_by_price(struct remem *r, struct state *s,
+			     struct embedder *e)
 {
 	double most = settings_num(&r->settings, "budget.dailyUsd"), spent = 0;
-	double price = r->embedder ? embedder_price(r->embedder) : -1, tokens;
+	double price = e ? embedder_price(e) : -1, tokens;
 
 	if (most <= 0 || price <= 0)
 		return INT64_MAX;
@@ -83,23 +84,41 @@ static int64_t left_tokens(void *ctx)
 	return most > spent ? most - spent : 0;
 }
 
+struct purse { /* of one provider */
+	struct remem *r;
+	struct embedder **e;
+};
+
 static int64_t left(void *ctx)
 {
-	struct remem *r = ctx;
-	int64_t most = left_tokens(r);
-	int64_t priced = most ? left_by_price(r, handle_state(r)) : 0;
+	const struct purse *p = ctx;
+	int64_t most = left_tokens(p->r);
+	int64_t priced = most ? left_by_price(p->r, handle_state(p->r), *p->e) :
+				0;
 
 	return most < priced ? most : priced;
 }
 
-void ledger_connect(struct embed_config *c, struct remem *r)
+static int64_t none_left(void *ctx)
 {
+	(void)ctx;
+	return 0;
+}
+
+void ledger_connect(struct embed_config *c, struct remem *r,
+		    struct embedder **e)
+{
+	struct purse *p = ARENA_NEW(&r->a, struct purse);
+
 	c->ledger = add;
 	c->ledger_ctx = r;
-	c->budget_ctx = r;
-	if (settings_int(&r->settings, "budget.dailyTokens") > 0 ||
-	    settings_num(&r->settings, "budget.dailyUsd") > 0)
-		c->budget_left = left;
+	if (settings_int(&r->settings, "budget.dailyTokens") <= 0 &&
+	    settings_num(&r->settings, "budget.dailyUsd") <= 0)
+		return;
+	c->budget_ctx = p;
+	c->budget_left = p ? left : none_left;
+	if (p)
+		*p = (struct purse){ r, e };
 }
 
 void ledger_connect_chat(struct chat_config *c, struct remem *r)
@@ -112,20 +131,19 @@ void ledger_connect_chat(struct chat_config *c, struct remem *r)
 }
 
 /* Limits belong to an address: another server of the same model has others. */
-static const char *learned_key(struct remem *r)
+const char *provider_key(struct arena *a, const char *what,
+			 const struct embed_config *c)
 {
-	const struct settings *s = &r->settings;
-
-	return arena_printf(&r->a, "learnedItems %s %s %s",
-			    settings_str(s, "memorySearch.provider"),
-			    settings_str(s, "memorySearch.remote.baseUrl"),
-			    settings_str(s, "memorySearch.model"));
+	return arena_printf(a, "%s %s %s %s", what, c->provider,
+			    c->base_url ? c->base_url : "",
+			    c->model ? c->model : "");
 }
 
-int ledger_learned(struct remem *r)
+int ledger_learned(struct remem *r, const struct embed_config *c)
 {
 	struct state *s = NULL;
-	const char *key = learned_key(r), *value = NULL;
+	const char *key = provider_key(&r->a, "learnedItems", c);
+	const char *value = NULL;
 	int items;
 
 	if (!key || !r->id[0] ||
@@ -137,11 +155,12 @@ int ledger_learned(struct remem *r)
 	return items > 0 ? items : 0;
 }
 
-void ledger_learn(struct remem *r)
+void ledger_learn(struct remem *r, struct embedder *e)
 {
-	int items = r->embedder && embedder_info(r->embedder)->remote ?
-			    embedder_info(r->embedder)->learned_items : 0;
-	const char *key = items ? learned_key(r) : NULL;
+	int items = e && embedder_info(e)->remote ?
+			    embedder_info(e)->learned_items : 0;
+	const char *key = items ? provider_key(&r->a, "learnedItems",
+					       embedder_config(e)) : NULL;
 	char text[16];
 
 	if (!key || !handle_state(r))

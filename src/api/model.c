@@ -180,11 +180,9 @@ static const char *find_local(struct remem *r, const char *set)
 	return path;
 }
 
-int model_local(const char **out, struct remem *r, struct remem_err *err)
+int model_local(const char **out, struct remem *r, const char *set,
+		struct remem_err *err)
 {
-	const char *set = settings_str(&r->settings,
-				       "memorySearch.local.modelPath");
-
-	*out = set[0] ? find_local(r, set) : NULL;
+	*out = set && set[0] ? find_local(r, set) : NULL;
 	return r->a.failed ? fail_nomem(err) : 0;
 }

@@ -63,7 +63,10 @@ static void collect(struct models *m)
 	const char *path;
 	char *real;
 
-	if (!model_local(&path, m->r, NULL) && path &&
+	if (!model_local(&path, m->r,
+			 settings_str(&m->r->settings,
+				      "memorySearch.local.modelPath"), NULL) &&
+	    path &&
 	    !path_real(&real, &m->a, path, NULL)) {
 		m->used = real;
 		m->paths[m->count++] = real;

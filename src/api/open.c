@@ -196,8 +196,11 @@ PUBLIC void remem_close(struct remem *r)
 	if (!r)
 		return;
 	handle_close_reader(r);
-	ledger_learn(r);
+	ledger_learn(r, r->embedder);
+	ledger_learn(r, r->fallback.e);
 	embedder_free(r->embedder);
+	embedder_free(r->fallback.e);
+	embedder_free(r->former.e);
 	origin_index_release(&r->origins);
 	state_close(r->state);
 	arena_release(&r->a);

@@ -1,6 +1,7 @@
 /* The embedder that the settings ask for. */
 #include "api/handle.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "api/secret.h"
@@ -11,12 +12,51 @@ static const char *or_null(const char *s)
 	return s && s[0] ? s : NULL;
 }
 
-/* The type for one purpose, else the one for both. */
-static const char *input_type(const struct settings *s, const char *name)
+static const char *or_empty(const char *s)
 {
-	const char *own = or_null(settings_str(s, name));
+	return s ? s : "";
+}
 
-	return own ? own : or_null(settings_str(s, "memorySearch.inputType"));
+/* The settings of one provider: all names begin with its section. */
+struct section {
+	struct remem *r;
+	const char *name;
+};
+
+static const char *full(char out[96], const struct section *at,
+			const char *name)
+{
+	snprintf(out, 96, "%s.%s", at->name, name);
+	return out;
+}
+
+static const char *text(const struct section *at, const char *name)
+{
+	char whole[96];
+
+	return or_null(settings_str(&at->r->settings, full(whole, at, name)));
+}
+
+static int number(const struct section *at, const char *name)
+{
+	char whole[96];
+
+	return (int)settings_int(&at->r->settings, full(whole, at, name));
+}
+
+static bool is_set(const struct section *at, const char *name)
+{
+	char whole[96];
+
+	return settings_is_set(&at->r->settings, full(whole, at, name));
+}
+
+/* The type for one purpose, else the one for both. */
+static const char *input_type(const struct section *at, const char *name)
+{
+	const char *own = text(at, name);
+
+	return own ? own : text(at, "inputType");
 }
 
 /* The key that other programs find in the environment, where that is allowed. */
@@ -28,37 +68,37 @@ static const char *env_key(struct remem *r, const char *provider)
 		       env_get(&r->env, name) : NULL;
 }
 
-static int fill_remote(struct embed_config *c, struct remem *r,
-		       struct remem_err *err)
+static int fill_remote(struct embed_config *c, const struct section *at,
+		       struct embedder **e, struct remem_err *err)
 {
-	const struct settings *s = &r->settings;
+	const struct settings *s = &at->r->settings;
+	char name[96];
 	int rc;
 
-	ledger_connect(c, r);
-	c->learned_items = ledger_learned(r);
-	c->query_input_type = input_type(s, "memorySearch.queryInputType");
-	c->document_input_type =
-		input_type(s, "memorySearch.documentInputType");
-
-	c->ca_file = or_null(settings_str(s, "memorySearch.remote.caFile"));
-	c->base_url = or_null(settings_str(s, "memorySearch.remote.baseUrl"));
-	if ((rc = secret_resolve(&c->api_key, s, "memorySearch.remote.apiKey",
+	c->query_input_type = input_type(at, "queryInputType");
+	c->document_input_type = input_type(at, "documentInputType");
+	c->ca_file = text(at, "remote.caFile");
+	c->base_url = text(at, "remote.baseUrl");
+	ledger_connect(c, at->r, e);
+	health_connect(c, at->r);
+	c->learned_items = ledger_learned(at->r, c);
+	if ((rc = secret_resolve(&c->api_key, s, full(name, at, "remote.apiKey"),
 				 err)))
 		return rc;
 	if (!c->api_key)
-		c->api_key = env_key(r, c->provider);
-	return secret_headers(&c->headers, s, "memorySearch.remote.headers",
+		c->api_key = env_key(at->r, c->provider);
+	return secret_headers(&c->headers, s, full(name, at, "remote.headers"),
 			      err);
 }
 
-static void fill_limits(struct embed_config *c, const struct settings *s)
+static void fill_limits(struct embed_config *c, const struct section *at)
 {
-	c->max_batch_items =
-		(int)settings_int(s, "memorySearch.embedding.maxBatchItems");
-	c->max_batch_tokens =
-		(int)settings_int(s, "memorySearch.embedding.maxBatchTokens");
-	c->max_input_tokens =
-		(int)settings_int(s, "memorySearch.embedding.maxInputTokens");
+	const struct settings *s = &at->r->settings;
+
+	c->max_batch_items = number(at, "embedding.maxBatchItems");
+	c->max_batch_tokens = number(at, "embedding.maxBatchTokens");
+	c->max_input_tokens = number(at, "embedding.maxInputTokens");
+	/* What is ours, and not the provider's. */
 	c->concurrency =
 		(int)settings_int(s, "memorySearch.embedding.concurrency");
 	c->query_timeout_ms =
@@ -91,14 +131,16 @@ static const char *choose(struct remem *r)
 }
 
 /* An explicit local model goes before the builtin one. */
-static int fill_local(struct embed_config *c, struct remem *r,
+static int fill_local(struct embed_config *c, const struct section *at,
 		      struct remem_err *err)
 {
 	bool automatic = !strcmp(c->provider, "auto");
+	struct remem *r = at->r;
 	int rc = 0;
 
 	if (automatic || !strcmp(c->provider, "local")) {
-		rc = model_local(&c->local_path, r, err);
+		rc = model_local(&c->local_path, r, text(at, "local.modelPath"),
+				 err);
 		c->worker = r->program;
 		c->runtimes = runtime_folders(&r->a, r);
 	}
@@ -108,26 +150,37 @@ static int fill_local(struct embed_config *c, struct remem *r,
 	return model_find(&c->model_path, r, err);
 }
 
+int embed_config_of(struct embed_config *c, struct remem *r,
+		    const char *section, const char *provider,
+		    struct embedder **e, struct remem_err *err)
+{
+	const struct settings *s = &r->settings;
+	const struct section at = { r, section };
+
+	memset(c, 0, sizeof(*c));
+	c->section = section;
+	c->provider = provider;
+	c->model = text(&at, "model");
+	c->dims = number(&at, "outputDimensionality");
+	/* "" is a prefix too: none instead of the model's own. */
+	if (is_set(&at, "embedding.queryPrefix"))
+		c->query_prefix = or_empty(text(&at, "embedding.queryPrefix"));
+	if (is_set(&at, "embedding.documentPrefix"))
+		c->document_prefix =
+			or_empty(text(&at, "embedding.documentPrefix"));
+	c->builtin_enabled = settings_bool(s, "memorySearch.builtin.enabled");
+	c->fail_closed = settings_bool(s, "memorySearch.failClosed");
+	fill_limits(c, &at);
+	return embed_provider_is_remote(c->provider) ?
+		       fill_remote(c, &at, e, err) : fill_local(c, &at, err);
+}
+
 int embed_config_from(struct embed_config *c, struct remem *r,
 		      const char *provider, struct remem_err *err)
 {
-	const struct settings *s = &r->settings;
-
-	memset(c, 0, sizeof(*c));
-	c->provider = provider ? provider : choose(r);
-	c->model = or_null(settings_str(s, "memorySearch.model"));
-	c->dims = (int)settings_int(s, "memorySearch.outputDimensionality");
-	if (settings_is_set(s, "memorySearch.embedding.queryPrefix"))
-		c->query_prefix =
-			settings_str(s, "memorySearch.embedding.queryPrefix");
-	if (settings_is_set(s, "memorySearch.embedding.documentPrefix"))
-		c->document_prefix = settings_str(
-			s, "memorySearch.embedding.documentPrefix");
-	c->builtin_enabled = settings_bool(s, "memorySearch.builtin.enabled");
-	c->fail_closed = settings_bool(s, "memorySearch.failClosed");
-	fill_limits(c, s);
-	return embed_provider_is_remote(c->provider) ?
-		       fill_remote(c, r, err) : fill_local(c, r, err);
+	return embed_config_of(c, r, "memorySearch",
+			       provider ? provider : choose(r), &r->embedder,
+			       err);
 }
 
 bool handle_text_only(const struct remem *r)

@@ -95,7 +95,7 @@ static int run_index(struct refresh *y, struct remem *r, struct arena *a,
 	bound_index(&o, &b, y, &r->settings, first);
 	o.force = force;
 	if (!o.text_only && !handle_text_only(r))
-		o.embedder = handle_embedder(r, NULL);
+		handle_vectors(&o, r, false, NULL);
 	handle_close_reader(r);
 	rc = index_run(&report, a, &o, &why);
 	if (rc == REMEM_ENOMEM || a->failed)
@@ -242,6 +242,7 @@ int refresh_end(struct refresh *y, bool *again, struct remem *r,
 	struct check *c = y->check;
 	int64_t dirty;
 	bool moved;
+	bool vectors;
 	int rc;
 
 	*again = false;
@@ -251,12 +252,14 @@ int refresh_end(struct refresh *y, bool *again, struct remem *r,
 	rc = check_end(c, &dirty, &moved, r, &why);
 	if (rc == REMEM_ENOMEM)
 		return fail_nomem(err);
-	*again = rc == REMEM_ECORRUPT || (!rc && (dirty || moved));
+	vectors = !rc && !dirty && !y->text_only && may_sync(y, r) &&
+		  handle_wants_back(r);
+	*again = rc == REMEM_ECORRUPT || (!rc && (dirty || moved || vectors));
 	if (rc == REMEM_ECORRUPT)
 		return refresh_rebuild(y, r, a, err);
 	if (rc)
 		behind(y, a, why.message);
-	else if (dirty)
+	else if (dirty || vectors)
 		return index_changes(y, r, a, dirty, err);
 	return 0;
 }

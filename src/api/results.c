@@ -116,6 +116,16 @@ static void put_degraded(struct json *j, const struct search_answer *s)
 	json_kstr(j, "reason", s->degraded_reason);
 	json_kstr(j, "detail", s->degraded_detail);
 	json_kstr(j, "action", s->degraded_action ? s->degraded_action : "");
+	json_key(j, "steps");
+	json_arr(j);
+	for (int i = 0; i < s->step_count; i++) {
+		json_obj(j);
+		json_kstr(j, "provider", s->steps[i].provider);
+		json_kstr(j, "model", s->steps[i].model);
+		json_kstr(j, "reason", s->steps[i].reason);
+		json_end(j);
+	}
+	json_arr_end(j);
 	json_end(j);
 }
 

@@ -14,6 +14,7 @@
 #include "api/refresh.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/path.h"
 #include "text/term.h"
 
@@ -169,6 +170,38 @@ static bool is_cancelled(void *ctx)
 	return o->progress(o->progress_ctx, "query", 0, 0, 0, -1) != 0;
 }
 
+static bool makes(struct embedder *e, const char *fingerprint)
+{
+	return e && !strcmp(embedder_info(e)->fingerprint, fingerprint);
+}
+
+/* The chain of handle.h: the first one, its fallback, the former one. */
+static struct embedder *provider_at(void *ctx, int i, const char *fingerprint,
+				    const char **name, const char **why)
+{
+	struct remem *r = ctx;
+	struct embedder *e;
+
+	if (!i) {
+		e = handle_embedder(r, why);
+		*name = e ? embedder_info(e)->provider :
+			    settings_str(&r->settings, "memorySearch.provider");
+		return e;
+	}
+	e = handle_fallback(r, why);
+	*name = r->fallback.name;
+	if (i == 1 && *name)
+		return e;
+	*name = *why = NULL;
+	/* With a fallback it is the third, else the second. */
+	if (!fingerprint || i > 1 + (r->fallback.name != NULL) ||
+	    makes(r->embedder, fingerprint) || makes(e, fingerprint))
+		return NULL;
+	e = handle_former(r, fingerprint, why);
+	*name = r->former.name;
+	return e;
+}
+
 static int run_once(struct search *s, struct remem_err *err)
 {
 	struct arena *a = &s->res->a;
@@ -179,6 +212,8 @@ static int run_once(struct search *s, struct remem_err *err)
 	if (s->run.mode != REMEM_MODE_TEXT)
 		e = handle_embedder(r, &s->off);
 	s->run.embedder = e;
+	s->run.chain = provider_at;
+	s->run.chain_ctx = r;
 	if (e && s->o->progress)
 		embedder_on_cancel(e, is_cancelled, (void *)(uintptr_t)s->o);
 	rc = search_run(&s->res->answer, a, r->store, s->query, s->len,
@@ -277,6 +312,10 @@ static void say(struct search *s)
 	struct search_answer *a = &res->answer;
 	const char *message = a->message;
 
+	for (int i = 0; i < a->step_count; i++)
+		log_msg(LOG_INFO, "search", "vectors by %s: %s",
+			a->steps[i].provider, a->steps[i].reason ?
+			a->steps[i].reason : "answers");
 	res->stale = s->fresh.stale;
 	if (res->stale)
 		message = join(&res->a, message, s->fresh.why);

@@ -19,8 +19,8 @@ static const char *first_line(struct arena *a, const struct buf *b)
 	return arena_strndup(a, s, strcspn(s, "\r\n"));
 }
 
-static int from_file(const char **out, const struct settings *s,
-		     const char *path, const char *name, struct remem_err *err)
+int secret_file(const char **out, const struct settings *s, const char *path,
+		const char *name, struct remem_err *err)
 {
 	struct buf b = BUF_INIT(KEY_MAX_BYTES);
 	const char *full = path_expand(s->a, path, s->env->home);
@@ -83,7 +83,7 @@ static int resolve(const char **out, const struct settings *s,
 	const char *missing = NULL;
 
 	if (ref && !strcmp(ref->key, "file"))
-		return from_file(out, s, ref->str, name, err);
+		return secret_file(out, s, ref->str, name, err);
 	if (ref)
 		return from_command(out, s, ref, name, err);
 	*out = expand ? setting_expand(s->a, s->env, it->text, &missing) :

@@ -12,6 +12,9 @@
  */
 int secret_resolve(const char **out, const struct settings *s,
 		   const char *name, struct remem_err *err);
+/* What a file gives, which is called name in messages. */
+int secret_file(const char **out, const struct settings *s, const char *path,
+		const char *name, struct remem_err *err);
 /* "Name: value" lines of a SECRET map, NULL-terminated; NULL when empty. */
 int secret_headers(const char *const **out, const struct settings *s,
 		   const char *name, struct remem_err *err);

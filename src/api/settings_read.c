@@ -194,7 +194,9 @@ static void walk(struct place *p, const char *path, const struct yaml *node,
 		refuse_untrusted(p, row, node);
 		return;
 	}
-	if (row)
+	/* A name may stand for a map of which it is the first member. */
+	if (row && !(node->kind == YAML_MAP && row->type == SET_STR &&
+		     has_below(path)))
 		put(p, i, node);
 	in_tree = in_tree || (row && row->type == SET_TREE);
 	if (!row && !has_below(path) && !in_tree)

@@ -130,6 +130,57 @@ static void put_degraded(struct json *j, const struct survey *s)
 	json_end(j);
 }
 
+/* One provider of the chain; h of a remote one. */
+static void put_one(struct json *j, const char *name, struct embedder *e,
+		    const char *why)
+{
+	struct embed_health h = { 0 };
+	bool down = e && !why && (embedder_cooling(e, &h) || h.times);
+
+	json_obj(j);
+	json_kstr(j, "provider", name);
+	json_kstr(j, "model", e ? embedder_info(e)->model : NULL);
+	json_kbool(j, "remote", e && embedder_info(e)->remote);
+	json_kstr(j, "state", why || !e ? "off" : down ? "down" : "ready");
+	json_kstr(j, "reason", why ? why : down ? h.message : NULL);
+	json_ktime(j, "downSince", down ? h.since_ms : 0);
+	json_ktime(j, "askedAgainAt", down ? h.until_ms : 0);
+	json_kint(j, "failures", down ? h.times : 0);
+	json_end(j);
+}
+
+/* Whose vectors answer; NULL: none do. */
+static const char *answering(struct survey *s)
+{
+	const char *text = NULL;
+	int fp = 0, dims;
+
+	if (!s->have_index ||
+	    s->r->ops->fingerprint_active(s->r->store, &fp, &dims, &text, NULL) ||
+	    !fp)
+		return NULL;
+	return arena_strndup(&s->a, text, strcspn(text, "|"));
+}
+
+static void put_chain(struct json *j, struct survey *s)
+{
+	const char *why = NULL;
+	struct embedder *e;
+
+	json_key(j, "chain");
+	json_arr(j);
+	if (!s->unwanted) {
+		e = s->embedder;
+		put_one(j, e ? embedder_info(e)->provider : s->requested, e,
+			s->off);
+		e = handle_fallback(s->r, &why);
+		if (s->r->fallback.name)
+			put_one(j, s->r->fallback.name, e, why);
+	}
+	json_arr_end(j);
+	json_kstr(j, "answering", answering(s));
+}
+
 static void put_named(struct json *j, const char *name, const char *value,
 		      const char *why_name, const char *why)
 {
@@ -356,6 +407,7 @@ static void put_all(struct json *j, struct survey *s, int deep)
 	put_index(j, s);
 	put_disk(j, s);
 	put_provider(j, s);
+	put_chain(j, s);
 	put_degraded(j, s);
 	json_kbool(j, "stale", !s->have_index || s->dirty > 0);
 	json_kbool(j, "complete", s->have_index && !s->dirty && !s->pending &&

@@ -179,7 +179,7 @@ static int prepare(struct remem_watch *w, struct remem_err *err)
 	w->index.progress = on_progress;
 	w->index.progress_ctx = w;
 	if (!handle_text_only(w->r))
-		w->index.embedder = handle_embedder(w->r, &w->off);
+		handle_vectors(&w->index, w->r, false, &w->off);
 	if (w->index.embedder)
 		embedder_behind(w->index.embedder);
 	return index_watch_new(&w->watch, &o, err);

@@ -98,6 +98,35 @@ static void put_batch(yyjson_val *root)
 	}
 }
 
+/* Providers that do not answer, and the one behind the first. */
+static void put_chain(yyjson_val *root)
+{
+	yyjson_val *list = yyjson_obj_get(root, "chain"), *v;
+	const char *answering = json_str(root, "answering", NULL);
+	const char *first = json_str(root, "provider", NULL);
+	size_t i, n;
+
+	yyjson_arr_foreach(list, i, n, v) {
+		const char *state = json_str(v, "state", "");
+		const char *until = json_str(v, "askedAgainAt", NULL);
+
+		/* That the first is off has been said. */
+		if (!i && strcmp(state, "down"))
+			continue;
+		printf("%-10s %s: %s", i ? "fallback" : "provider",
+		       json_str(v, "provider", ""), state);
+		if (json_str(v, "reason", NULL)) {
+			fputs(", ", stdout);
+			cli_word(json_str(v, "reason", ""));
+		}
+		if (until)
+			printf("; asked again at %s", until);
+		putchar('\n');
+	}
+	if (answering && first && strcmp(answering, first))
+		printf("answering  vectors of %s\n", answering);
+}
+
 static void put_flush(yyjson_val *root)
 {
 	yyjson_val *f = yyjson_obj_get(root, "flush");
@@ -183,6 +212,7 @@ static int show(struct cli *c, void *root)
 	put_parts(root);
 	put_vectors(root);
 	put_batch(root);
+	put_chain(root);
 	put_flush(root);
 	put_settings(root);
 	put_list(root, "skipped", "path", "reason");

@@ -24,10 +24,6 @@
 /* Of a question; what stands behind adds noise, and a whole prompt would take
  * seconds. */
 #define QUERY_TOKENS 1024
-/* A provider that is down costs each search its time-out, so the next ones do
- * without it, for longer each time. */
-#define COOL_MS 5000
-#define COOL_DOUBLINGS 6 /* 5 minutes */
 #define SECRET_BYTES 6 /* shorter ones would tear other words apart */
 
 #define PROVIDER(name) extern const struct embed_provider provider_##name;
@@ -246,6 +242,11 @@ const struct embed_info *embedder_info(struct embedder *e)
 	return &e->info;
 }
 
+const struct embed_config *embedder_config(const struct embedder *e)
+{
+	return &e->c;
+}
+
 const char *embedder_off(struct embedder *e)
 {
 	return e->off[0] ? e->off : NULL;
@@ -260,7 +261,8 @@ int embedder_expect(struct embedder *e, int dims, struct remem_err *err)
 	fail(err, REMEM_EREMOTE, "the index holds vectors of %d dimensions, "
 	     "the provider gives %d", dims, e->info.dims);
 	fail_action(err, "to change over: remem config set "
-		    "memorySearch.outputDimensionality %d", e->info.dims);
+		    "%s.outputDimensionality %d", embed_section(&e->c),
+		    e->info.dims);
 	return REMEM_EREMOTE;
 }
 
@@ -497,46 +499,13 @@ void embedder_on_cancel(struct embedder *e, bool (*cancel)(void *ctx),
 	e->cancel_ctx = ctx;
 }
 
-/* Whether there is no use in asking yet; err says why there was no answer. */
-static bool is_cooling(const struct embedder *e, struct remem_err *err)
-{
-	int64_t left = e->cool_ns ? e->cool_ns - clock_mono_ns() : 0;
-
-	if (left <= 0)
-		return false;
-	fail(err, e->cool_err.code, "%s; it is asked again in %d s",
-	     e->cool_err.message, (int)(left / (1000 * MS)) + 1);
-	fail_action(err, "%s", e->cool_err.action);
-	return true;
-}
-
-/* The first question after the time is the probe. */
-static void cool_down(struct embedder *e, int rc, const struct remem_err *why)
-{
-	double scale = e->c.wait_scale > 0 ? e->c.wait_scale : 1;
-	int n = e->cool_times < COOL_DOUBLINGS ? e->cool_times :
-						 COOL_DOUBLINGS;
-
-	if (rc != REMEM_EREMOTE && rc != REMEM_ETIMEOUT) {
-		e->cool_ns = 0;
-		e->cool_times = rc ? e->cool_times : 0;
-		return;
-	}
-	e->cool_times++;
-	e->cool_err = *why;
-	e->cool_ns = clock_mono_ns() +
-		     (int64_t)((double)((int64_t)COOL_MS * MS << n) * scale);
-	log_msg(LOG_WARN, "embed", "%s; searches go by keywords for %d s",
-		why->message, COOL_MS / 1000 << n);
-}
-
 static int query_remote(struct embedder *e, const struct ask *ask, float **out,
 			int *dims, struct remem_err *err)
 {
 	struct remem_err why = { 0 };
 	int rc = embed_ask(e, ask, out, dims, &why);
 
-	cool_down(e, rc, &why);
+	health_note(e, rc, &why);
 	if (rc && err)
 		*err = why;
 	return rc;
@@ -560,8 +529,8 @@ int embedder_query(struct embedder *e, const char *text, size_t len,
 	ask.deadline_ns = clock_mono_ns() + whole * MS;
 	ask.len = len > query_tokens(e) ?
 			  token_prefix(text, len, query_tokens(e)) : len;
-	if (e->p->remote && is_cooling(e, err))
-		return e->cool_err.code;
+	if (e->p->remote && health_is_cooling(e, err))
+		return e->health.code;
 	if (e->p->remote)
 		return query_remote(e, &ask, out, dims, err);
 	return query_local(e, text, ask.len, ask.deadline_ns, out, dims, err);
@@ -578,11 +547,20 @@ int embedder_documents(struct embedder *e, const struct embed_item *items,
 		       struct remem_err *err)
 {
 	const struct embed_sink sink = { done, refused, cancel, ctx };
+	struct remem_err why = { 0 };
+	int rc;
 
 	if (e->off[0])
 		return run_off(e, err);
-	return e->p->remote ? embed_run(e, items, n, &sink, err) :
-			      documents_local(e, items, n, &sink, err);
+	if (!e->p->remote)
+		return documents_local(e, items, n, &sink, err);
+	if (health_is_cooling(e, err))
+		return e->health.code;
+	rc = embed_run(e, items, n, &sink, &why);
+	health_note(e, rc, &why);
+	if (rc && err)
+		*err = why;
+	return rc;
 }
 
 int embedder_probe(struct embedder *e, int64_t *took_ms, struct remem_err *err)
@@ -591,7 +569,7 @@ int embedder_probe(struct embedder *e, int64_t *took_ms, struct remem_err *err)
 	float *v = NULL;
 	int dims, rc;
 
-	e->cool_ns = 0;
+	embedder_wake(e);
 	rc = embedder_query(e, "probe", 5, 0, &v, &dims, err);
 	mem_free(v);
 	*took_ms = (clock_mono_ns() - t) / MS;

@@ -17,8 +17,19 @@ struct http_request;
 
 enum embed_kind { EMBED_QUERY, EMBED_DOCUMENT };
 
+/* A provider that gave no answer is left alone for a while. */
+struct embed_health {
+	int64_t since_ms; /* wall clock: of the first failure */
+	int64_t until_ms; /* it is asked again from then on */
+	int times; /* failures one after the other; 0: it is well */
+	int code;
+	char message[512], action[256];
+};
+
 /* What the settings say; all strings borrowed for the life of the embedder. */
 struct embed_config {
+	/* Where these settings stand, for messages; NULL: "memorySearch". */
+	const char *section;
 	const char *provider; /* "auto", "builtin", "openai-compatible", "none" */
 	const char *model; /* NULL: the provider's default */
 	const char *base_url;
@@ -47,6 +58,14 @@ struct embed_config {
 	int64_t (*budget_left)(void *ctx); /* tokens; NULL: no bound */
 	void *budget_ctx;
 	int learned_items; /* embed_info's of an earlier run, 0: none */
+	/*
+	 * What other processes know of a provider that does not answer: load
+	 * fills h (untouched: nothing is known), save keeps it, NULL once it
+	 * answers again. May be NULL.
+	 */
+	void (*health_load)(void *ctx, struct embed_health *h);
+	void (*health_save)(void *ctx, const struct embed_health *h);
+	void *health_ctx;
 	/*
 	 * Tests only. Waits before a retry are multiplied by wait_scale (0: 1).
 	 * transport takes the place of the network: called from several threads
@@ -92,6 +111,8 @@ int embedder_open(struct embedder **out, const struct embed_config *c,
 		  struct remem_err *err);
 void embedder_free(struct embedder *e);
 const struct embed_info *embedder_info(struct embedder *e);
+/* As it was opened, with the provider that auto chose. */
+const struct embed_config *embedder_config(const struct embedder *e);
 /* NULL, or why there are no vectors at all ("no provider is set"). */
 const char *embedder_off(struct embedder *e);
 /*
@@ -113,6 +134,15 @@ int embedder_query(struct embedder *e, const char *text, size_t len,
  * times a second while a remote provider is waited for, is true. NULL: never. */
 void embedder_on_cancel(struct embedder *e, bool (*cancel)(void *ctx),
 			void *ctx);
+
+/*
+ * True while a remote provider is left alone after a failure, here or in
+ * another process; h, if not NULL, says why and until when. Its calls end with
+ * that reason at once.
+ */
+bool embedder_cooling(struct embedder *e, struct embed_health *h);
+/* A person asks: the next call goes out whatever happened before. */
+void embedder_wake(struct embedder *e);
 
 /* Documents are from now on embedded at low priority, where that is work of
  * this process: nobody waits for them. */

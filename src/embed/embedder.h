@@ -31,10 +31,8 @@ struct embedder {
 	bool self_checked; /* one text alone and in a batch agreed */
 	uint64_t random;
 
-	/* After a question that got no answer: none is sent before. */
-	int64_t cool_ns;
-	int cool_times; /* one after the other */
-	struct remem_err cool_err; /* of the latest */
+	struct embed_health health;
+	bool health_known; /* loaded, and nothing has passed since */
 };
 
 /* ---- ask.c ------------------------------------------------------------ */
@@ -73,6 +71,13 @@ int embed_ask(struct embedder *e, const struct ask *ask, float **vec,
 /* A tiny request, to tell a provider that is down from a text it refuses. */
 int embed_alive(struct embedder *e, bool (*cancel)(void *ctx), void *ctx,
 		struct remem_err *err);
+
+/* ---- health.c --------------------------------------------------------- */
+
+/* Whether there is no use in asking yet; err says why there was no answer. */
+bool health_is_cooling(struct embedder *e, struct remem_err *err);
+/* How a call ended. What the caller's own bounds cut short says nothing. */
+void health_note(struct embedder *e, int rc, const struct remem_err *why);
 
 /* ---- run.c ------------------------------------------------------------ */
 

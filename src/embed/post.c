@@ -16,9 +16,10 @@ static const char *name_of(const struct embed_config *c)
 static int missing(const struct embed_config *c, const char *setting,
 		   struct remem_err *err)
 {
-	fail(err, REMEM_EINVAL, "the provider %s needs '%s'", name_of(c),
-	     setting);
-	fail_action(err, "remem config set %s VALUE", setting);
+	fail(err, REMEM_EINVAL, "the provider %s needs '%s.%s'", name_of(c),
+	     embed_section(c), setting);
+	fail_action(err, "remem config set %s.%s VALUE", embed_section(c),
+		    setting);
 	return REMEM_EINVAL;
 }
 
@@ -29,11 +30,12 @@ int post_base(const char **out, const struct embed_config *c, const char *def,
 
 	*out = url;
 	if (!url)
-		return missing(c, "memorySearch.remote.baseUrl", err);
+		return missing(c, "remote.baseUrl", err);
 	if (!strncasecmp(url, "http://", 7) || !strncasecmp(url, "https://", 8))
 		return 0;
 	fail(err, REMEM_EINVAL,
-	     "'memorySearch.remote.baseUrl' is no http or https address");
+	     "'%s.remote.baseUrl' is no http or https address",
+	     embed_section(c));
 	fail_action(err, "an example: https://api.openai.com/v1");
 	return REMEM_EINVAL;
 }
@@ -46,7 +48,7 @@ int post_model(const char **out, const struct embed_config *c, const char *def,
 
 	*out = model;
 	if (!model)
-		return missing(c, "memorySearch.model", err);
+		return missing(c, "model", err);
 	if (!strncmp(model, name_of(c), n) && model[n] == '/')
 		*out = model + n + 1;
 	return 0;
@@ -58,9 +60,9 @@ int post_need_key(const struct embed_config *c, const char *env,
 	if (c->api_key && c->api_key[0])
 		return 0;
 	fail(err, REMEM_EINVAL, "the provider %s needs a key "
-	     "('memorySearch.remote.apiKey')", name_of(c));
-	fail_action(err, "remem config set memorySearch.remote.apiKey '${%s}', "
-		    "or set memorySearch.allowEnvKeys", env);
+	     "('%s.remote.apiKey')", name_of(c), embed_section(c));
+	fail_action(err, "remem config set %s.remote.apiKey '${%s}', "
+		    "or set memorySearch.allowEnvKeys", embed_section(c), env);
 	return REMEM_EINVAL;
 }
 

@@ -72,6 +72,12 @@ struct embed_provider {
 	const struct batch_vendor *batch; /* NULL: no batch interface */
 };
 
+/* What the names of its settings begin with, without the last dot. */
+static inline const char *embed_section(const struct embed_config *c)
+{
+	return c->section ? c->section : "memorySearch";
+}
+
 /* Rows of providers.def and presets.def. */
 const struct embed_provider *embed_provider_find(const char *name);
 /* Rows of presets.def, NULL behind the last. */

@@ -36,13 +36,16 @@ static enum verdict verdict_of(const struct trouble *t)
 	return t->status < 300 ? VERDICT_REFUSED : VERDICT_STOP;
 }
 
-static void say_action(struct outcome *o, const struct trouble *t)
+static void say_action(struct outcome *o, const struct embedder *e,
+		       const struct trouble *t)
 {
+	const char *section = embed_section(&e->c);
+
 	if (t->status == 401 || t->status == 403)
-		fail_action(&o->err, "check memorySearch.remote.apiKey");
+		fail_action(&o->err, "check %s.remote.apiKey", section);
 	else if (t->status == 404 || t->status == 405)
-		fail_action(&o->err, "check memorySearch.remote.baseUrl and "
-			    "memorySearch.model");
+		fail_action(&o->err, "check %s.remote.baseUrl and %s.model",
+			    section, section);
 	else if (o->verdict == VERDICT_STOP && t->quota)
 		fail_action(&o->err, "look at your account with the provider; "
 			    "until then search goes by keywords");
@@ -73,12 +76,13 @@ static void say_trouble(struct outcome *o, const struct embedder *e,
 	}
 	fail(&o->err, REMEM_EREMOTE, "the provider %s (HTTP %d%s)%s%s", what,
 	     t->status, code, said[0] ? ": " : "", said);
-	say_action(o, t);
+	say_action(o, e, t);
 }
 
 /* ---- no whole reply --------------------------------------------------- */
 
-static void judge_failure(struct outcome *o, const struct http_reply *http)
+static void judge_failure(struct outcome *o, const struct embedder *e,
+			  const struct http_reply *http)
 {
 	o->timed_out = http->rc == REMEM_ETIMEOUT;
 	if (http->rc == REMEM_ELIMIT)
@@ -92,8 +96,8 @@ static void judge_failure(struct outcome *o, const struct http_reply *http)
 		o->verdict = VERDICT_STOP;
 	fail(&o->err, http->rc, "%s", http->error);
 	if (!http->status && o->verdict == VERDICT_AGAIN)
-		fail_action(&o->err, "check memorySearch.remote.baseUrl, and "
-			    "whether the server runs");
+		fail_action(&o->err, "check %s.remote.baseUrl, and whether "
+			    "the server runs", embed_section(&e->c));
 }
 
 /* ---- answers ---------------------------------------------------------- */
@@ -105,7 +109,8 @@ static int check_dims(struct embedder *e, int dims, struct remem_err *err)
 	fail(err, REMEM_EREMOTE, "the provider answered vectors of %d "
 	     "dimensions, not %d", dims, e->info.dims);
 	fail_action(err, "to change over: remem config set "
-		    "memorySearch.outputDimensionality %d", dims);
+		    "%s.outputDimensionality %d", embed_section(&e->c),
+		    dims);
 	return REMEM_EREMOTE;
 }
 
@@ -136,7 +141,7 @@ void outcome_of(struct outcome *o, struct embedder *e,
 	o->status = http->status;
 	o->retry_after_ms = -1;
 	if (http->rc) {
-		judge_failure(o, http);
+		judge_failure(o, e, http);
 		return;
 	}
 	trouble_read(&t, http);

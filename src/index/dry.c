@@ -202,6 +202,8 @@ static bool is_touched(const struct dry_run *d, int64_t file)
 {
 	const struct plan *p = &d->y->plan;
 
+	if (!d->touched) /* text is in step */
+		return false;
 	for (size_t i = 0; i < p->row_count; i++)
 		if (p->rows[i].id == file)
 			return d->touched[i];
@@ -251,7 +253,7 @@ static int run(struct dry_run *d, struct remem_err *err)
 	for (size_t i = 0; i < p->item_count && !rc; i++)
 		if (p->items[i].act == PLAN_READ)
 			rc = count_file(d, &p->items[i], err);
-	if (!rc && s && d->info && d->fp)
+	if (!rc && s && d->info)
 		rc = count_waiting(d, err);
 	return rc || !d->info ? rc : look_up(d, err);
 }
@@ -265,25 +267,60 @@ static void price(struct sync *y)
 			  million * (double)y->r->tokens / 1e6;
 }
 
-int sync_dry(struct sync *y, struct remem_err *err)
+static struct dry_run *dry_new(struct sync *y)
 {
 	struct embedder *e = y->o->embedder;
 	struct dry_run *d = mem_zalloc(sizeof(*d));
-	int rc;
 
 	if (!d)
-		return fail_nomem(err);
+		return NULL;
 	d->y = y;
 	d->info = e && !y->embed->off(e) ? y->embed->info(e) : NULL;
 	buf_init(&d->bytes, 0);
-	rc = run(d, err);
-	for (size_t i = 0; i < y->plan.gone_count; i++)
-		y->r->removed += !y->plan.gone[i]->skipped;
-	price(y);
+	return d;
+}
+
+static void dry_free(struct dry_run *d)
+{
 	buf_release(&d->bytes);
 	arena_release(&d->file);
 	mem_free(d->seen.slots);
 	mem_free(d->seen.used);
 	mem_free(d);
+}
+
+int sync_price(struct sync *y, int fp, struct remem_err *err)
+{
+	struct index_report *r = y->r;
+	int64_t cached = r->vectors_cached, pending = r->vectors_pending;
+	struct dry_run *d = dry_new(y);
+	int rc;
+
+	if (!d)
+		return fail_nomem(err);
+	d->fp = fp;
+	r->tokens = 0;
+	rc = count_waiting(d, err);
+	if (!rc)
+		rc = look_up(d, err);
+	price(y);
+	r->vectors_cached = cached;
+	r->vectors_pending = pending;
+	dry_free(d);
+	return rc;
+}
+
+int sync_dry(struct sync *y, struct remem_err *err)
+{
+	struct dry_run *d = dry_new(y);
+	int rc;
+
+	if (!d)
+		return fail_nomem(err);
+	rc = run(d, err);
+	for (size_t i = 0; i < y->plan.gone_count; i++)
+		y->r->removed += !y->plan.gone[i]->skipped;
+	price(y);
+	dry_free(d);
 	return rc;
 }

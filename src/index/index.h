@@ -32,6 +32,7 @@ struct index_embed_ops {
 	int (*probe)(struct embedder *e, int64_t *took_ms,
 		     struct remem_err *err);
 	int (*expect)(struct embedder *e, int dims, struct remem_err *err);
+	bool (*cooling)(struct embedder *e, struct embed_health *why);
 };
 
 struct index_reclass {
@@ -81,6 +82,11 @@ struct index_opts {
 	struct note_opts note; /* curated is set by file */
 	bool unit_chunk; /* embedding.unit: chunk */
 	struct embedder *embedder; /* NULL: no vectors */
+	/* Asked when that one gives no answer: another one, whose vectors then
+	 * answer as soon as all are there; NULL: none. May be NULL. */
+	struct embedder *(*fallback)(void *ctx, bool by_hand);
+	void *fallback_ctx;
+	bool by_hand; /* a person waits, and sees what a changed model costs */
 	const struct index_origins *origins; /* NULL: nobody knows */
 	struct index_batch *batch; /* NULL: no jobs */
 	const struct index_embed_ops *embed_ops; /* NULL: those of embed.h */
@@ -104,8 +110,10 @@ struct index_report { /* in the arena given to index_run */
 	int64_t chunks, passages;
 	int64_t vectors_done, vectors_cached, vectors_refused;
 	int64_t vectors_pending; /* 0 without an embedder */
-	int64_t tokens; /* dry run: to embed */
+	int64_t tokens; /* dry run, changed model: to embed */
 	double price_usd; /* negative: unknown */
+	const char *changed_from; /* the model before, whose vectors answered
+				   * when the run began; NULL: no change */
 	bool complete; /* nothing pending, nothing failed */
 	bool dry_run, forced;
 	bool shared; /* another process was syncing; its result was taken */

@@ -18,6 +18,7 @@ const struct index_embed_ops sync_embed_ops = {
 	.price = embedder_price,
 	.probe = embedder_probe,
 	.expect = embedder_expect,
+	.cooling = embedder_cooling,
 };
 
 static bool has_heading(const struct store_passage *p)

@@ -451,6 +451,10 @@ static int run_phases(struct sync *y, struct remem_err *err)
 	int64_t entries = y->o->cache_entries > 0 ? y->o->cache_entries : 50000;
 	int rc;
 
+	/* The vectors of a provider that is down are not those of a model that
+	 * is gone: they were paid for, and it comes back. */
+	if (y->o->fallback)
+		entries += y->r->passages;
 	if ((rc = all_or_some(y, err)) ||
 	    (rc = all_rounds(y, err)) ||
 	    (y->r->forced && (rc = publish(y, err))) ||

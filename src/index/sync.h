@@ -72,6 +72,9 @@ int sync_vectors_look(struct sync *y, bool *work, struct remem_err *err);
 
 /* dry.c: counts what a run would do; y->s may be NULL. */
 int sync_dry(struct sync *y, struct remem_err *err);
+/* What it takes to give the set fp all that it lacks: tokens and price of the
+ * report. fp 0: a new one. */
+int sync_price(struct sync *y, int fp, struct remem_err *err);
 
 /* input.c */
 extern const struct index_embed_ops sync_embed_ops;

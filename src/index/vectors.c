@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/file.h"
+#include "base/log.h"
 #include "index/jobs.h"
 #include "index/vectors.h"
 #include "source/secret.h"
@@ -339,6 +340,7 @@ static int embed_rest(struct vector_run *v, bool *more, struct remem_err *err)
 		return fail(err, REMEM_ECANCELLED, "stopped on request");
 	if (rc == REMEM_ENOMEM) /* the words are there all the same */
 		fail_nomem(&why);
+	v->failed = rc != REMEM_ELIMIT && rc != REMEM_ENOMEM;
 	vectors_degrade(v, &why);
 	return 0;
 }
@@ -404,11 +406,82 @@ static int one_portion(struct vector_run *v, bool only_link, bool *more,
 static int find_set(struct vector_run *v, struct remem_err *err)
 {
 	struct store *s = v->y->s;
+	const char *text;
+	int fp, dims, rc;
 
 	v->fp = v->dims = 0;
+	v->active = "";
+	if ((rc = s->ops->fingerprint_active(s, &fp, &dims, &text, err)))
+		return rc;
+	if (fp && !(v->active = arena_strdup(v->y->a, text)))
+		return fail_nomem(err);
 	return v->info->fingerprint && v->info->fingerprint[0] ?
 	       s->ops->fingerprint_find(s, v->info->fingerprint, &v->fp,
 					&v->dims, err) : 0;
+}
+
+/* ---- whether to begin ------------------------------------------------- */
+
+/* Other vectors answer than those that are to be made. */
+static bool is_change(const struct vector_run *v)
+{
+	return v->active[0] && strcmp(v->active, v->info->fingerprint) != 0;
+}
+
+static int no_vectors(void *ctx, const struct embed_item *const *items,
+		      const float *vecs, size_t n, int dims)
+{
+	(void)ctx, (void)items, (void)vecs, (void)n, (void)dims;
+	return 0;
+}
+
+/* A tiny text: nothing is unlinked and linked for a provider that is down. */
+static bool answers(struct vector_run *v)
+{
+	const struct embed_item probe = { "probe", 5, 0 };
+	struct remem_err why = { 0 };
+	int rc = v->y->embed->documents(v->e, &probe, 1, no_vectors, NULL,
+					vectors_stop, v, &why);
+
+	if (!rc || v->stopped || v->out_of_time)
+		return !rc;
+	v->failed = rc != REMEM_ELIMIT;
+	vectors_degrade(v, &why);
+	return false;
+}
+
+static bool is_cooling(struct vector_run *v)
+{
+	const struct index_embed_ops *ops = v->y->embed;
+	struct remem_err why = { 0 };
+	struct embed_health h;
+
+	if (!ops->cooling || !ops->cooling(v->e, &h))
+		return false;
+	fail(&why, h.code, "%s", h.message);
+	fail_action(&why, "%s", h.action);
+	v->failed = true;
+	vectors_degrade(v, &why);
+	return true;
+}
+
+/* A change of the model is paid for by a person who has seen the price. */
+static bool may_begin(struct vector_run *v)
+{
+	const struct index_opts *o = v->y->o;
+
+	if (is_cooling(v))
+		return false;
+	if (!is_change(v))
+		return true;
+	if (!v->fp && v->info->remote && !v->spare && !o->by_hand) {
+		v->y->r->degraded = arena_printf(
+			v->y->a, "the model was changed to %s, which costs; "
+			"vectors of the one before answer (run: remem index)",
+			v->info->model ? v->info->model : v->info->provider);
+		return false;
+	}
+	return !o->fallback || !v->info->remote || answers(v);
 }
 
 /*
@@ -440,6 +513,7 @@ static int make_set(struct vector_run *v, struct remem_err *err)
 
 	v->fp = 0;
 	if (learn_dims(v, &why)) {
+		v->failed = why.code != REMEM_ELIMIT;
 		vectors_degrade(v, &why);
 		return 0;
 	}
@@ -489,7 +563,7 @@ static int make_all(struct vector_run *v, bool only_link,
 {
 	int64_t *cached = &v->y->r->vectors_cached, before = *cached;
 	bool rest = true;
-	int rc = jobs_open(v, err);
+	int rc = v->spare ? 0 : jobs_open(v, err);
 
 	if (!rc && v->jobs && !only_link)
 		rc = jobs_step(v->jobs, &rest, err);
@@ -512,7 +586,6 @@ static int look(struct vector_run *v, bool *work, struct remem_err *err)
 	int rc;
 
 	*work = false;
-	v->e = y->o->embedder;
 	if (!v->e) /* nobody asked for vectors: none is waited for */
 		return 0;
 	v->info = y->embed->info(v->e);
@@ -526,34 +599,96 @@ static int look(struct vector_run *v, bool *work, struct remem_err *err)
 	return 0;
 }
 
+/* Before anything is sent: what is to be made anew, and its price. */
+static int tell_change(struct vector_run *v, struct remem_err *err)
+{
+	struct index_report *r = v->y->r;
+	const char *model = v->active + strcspn(v->active, "|");
+	int rc = sync_price(v->y, v->fp, err);
+
+	model += *model == '|';
+	r->changed_from = arena_strndup(v->y->a, model, strcspn(model, "|"));
+	if (rc || !r->changed_from)
+		return rc ? rc : fail_nomem(err);
+	if (!v->info->remote || !r->tokens)
+		return 0;
+	log_msg(LOG_WARN, "index", "the model was changed from %s to %s: about "
+		"%lld tokens are embedded%s; the vectors there are answer "
+		"until all are made", r->changed_from,
+		v->info->model ? v->info->model : v->info->provider,
+		(long long)r->tokens, r->price_usd < 0 ?
+		", price unknown" : r->price_usd > 0 ?
+		arena_printf(v->y->a, " for $%.4f by the list prices",
+			     r->price_usd) : "");
+	return 0;
+}
+
 int sync_vectors_look(struct sync *y, bool *work, struct remem_err *err)
 {
-	struct vector_run v = { .y = y };
+	struct vector_run v = { .y = y, .e = y->o->embedder };
 
 	return look(&v, work, err);
 }
 
-int sync_vectors(struct sync *y, bool only_link, struct remem_err *err)
+static int run_with(struct vector_run *v, bool only_link, struct remem_err *err)
 {
-	struct vector_run v = { .y = y };
+	struct sync *y = v->y;
 	int64_t *pending = &y->r->vectors_pending;
 	bool work;
-	int rc = look(&v, &work, err);
+	int rc = look(v, &work, err);
 
 	if (rc || !work)
 		return rc;
-	/* Also when it is there: it may be one that was left for another. */
-	if ((rc = make_set(&v, err)) || !v.fp)
+	if (!only_link && !may_begin(v))
+		return v->stopped ? fail(err, REMEM_ECANCELLED,
+					 "stopped on request") : 0;
+	if (!only_link && !v->spare && is_change(v) &&
+	    (rc = tell_change(v, err)))
 		return rc;
+	/* Also when it is there: it may be one that was left for another. */
+	if ((rc = make_set(v, err)) || !v->fp)
+		return rc;
+	arena_init(&v->p.a, 0);
+	if (!only_link)
+		progress_phase(&y->progress, "vectors", *pending);
+	rc = make_all(v, only_link, err);
+	arena_release(&v->p.a);
+	if (!rc)
+		rc = count_pending(v, pending, err);
+	return rc;
+}
+
+/* The first one gave no answer, and its reason stands in the report. */
+static int turn_to_fallback(struct sync *y, const struct vector_run *first,
+			    struct remem_err *err)
+{
+	const struct index_opts *o = y->o;
+	const char *reason = y->r->degraded;
+	struct vector_run v = { .y = y, .spare = true,
+				.deadline_ns = first->deadline_ns };
+	int rc;
+
+	if (!o->fallback || !first->failed || first->stopped ||
+	    first->out_of_time || !(v.e = o->fallback(o->fallback_ctx,
+						      o->by_hand)))
+		return 0;
+	y->r->degraded = NULL;
+	if ((rc = run_with(&v, false, err)))
+		return rc;
+	y->r->degraded = arena_printf(
+		y->a, "%s; %s: %s", reason, v.info ? v.info->provider : "",
+		y->r->degraded ? y->r->degraded : "makes vectors instead");
+	return y->a->failed ? fail_nomem(err) : 0;
+}
+
+int sync_vectors(struct sync *y, bool only_link, struct remem_err *err)
+{
+	struct vector_run v = { .y = y, .e = y->o->embedder };
+	int rc;
+
 	if (y->o->vector_budget_ms > 0)
 		v.deadline_ns = clock_mono_ns() +
 				(int64_t)y->o->vector_budget_ms * 1000000;
-	arena_init(&v.p.a, 0);
-	if (!only_link)
-		progress_phase(&y->progress, "vectors", *pending);
-	rc = make_all(&v, only_link, err);
-	arena_release(&v.p.a);
-	if (!rc)
-		rc = count_pending(&v, pending, err);
-	return rc;
+	rc = run_with(&v, only_link, err);
+	return rc || only_link ? rc : turn_to_fallback(y, &v, err);
 }

@@ -32,6 +32,9 @@ struct vector_run {
 	struct embedder *e;
 	const struct embed_info *info;
 	int fp, dims; /* of the set, 0: there is none yet */
+	const char *active; /* fingerprint of what answers, "" for none */
+	bool spare; /* e is the fallback */
+	bool failed; /* the provider gave no answer */
 	int64_t files;
 	int64_t deadline_ns; /* 0: none */
 	struct portion p;

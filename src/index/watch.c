@@ -311,7 +311,7 @@ static void plan_next(struct index_watch *w)
 	w->poll_ns = poll_ms >= 0 ? now + poll_ms * MS : NEVER;
 	w->vectors_ns = NEVER;
 	if (w->index.embedder && !w->index.text_only &&
-	    (w->interrupted || r->vectors_pending))
+	    (w->interrupted || r->vectors_pending || r->degraded))
 		w->vectors_ns = r->degraded ? now + PROVIDER_MS * MS : now;
 }
 

@@ -88,8 +88,8 @@ int means_load(struct work *w, struct remem_err *err)
 	float *base;
 	int i, s, n, rc;
 
-	if (w->o->embedder)
-		b.def = embedder_info(w->o->embedder)->means;
+	if (w->e)
+		b.def = embedder_info(w->e)->means;
 	rc = w->s->ops->means(w->s, w->a, w->fp, &m, &n, err);
 	if (rc)
 		return rc;

@@ -57,8 +57,8 @@ static void own_score(const struct work *w, struct cand *c)
 	float share = c->p->kind == PASSAGE_MESSAGE ? TALK_CHUNK_SHARE :
 						      CHUNK_SHARE;
 
-	if (o->embedder && embedder_info(o->embedder)->calibration > 0)
-		calibration = embedder_info(o->embedder)->calibration;
+	if (w->e && embedder_info(w->e)->calibration > 0)
+		calibration = embedder_info(w->e)->calibration;
 	c->text_score = (1 - share) * power(c->cover_passage) +
 			share * power(c->cover_chunk) + c->bonus +
 			NAME_SHARE * (c->name > 1 ? 1 : c->name);

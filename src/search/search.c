@@ -12,137 +12,6 @@
 /* What is asked for by name is not there: all that was found is beside it. */
 #define MISSING_FACTOR 0.6
 
-static void degrade(struct search_answer *out, const char *reason,
-		    const char *detail, const char *action)
-{
-	out->degraded_reason = reason;
-	out->degraded_detail = detail;
-	out->degraded_action = action;
-}
-
-static void no_vectors(struct search_answer *out)
-{
-	degrade(out, "no_vectors",
-		"no vectors of this model are in the index yet",
-		"run: remem index");
-}
-
-static int left_ms(const struct search_opts *o)
-{
-	int64_t left;
-
-	if (!o->deadline_ns)
-		return 0;
-	left = (o->deadline_ns - clock_mono_ns()) / 1000000;
-	return left < 1 ? 1 : left > INT32_MAX ? INT32_MAX : (int)left;
-}
-
-static bool late(const struct search_opts *o)
-{
-	return o->deadline_ns && clock_mono_ns() >= o->deadline_ns;
-}
-
-/* A question goes to a remote provider without keys and tokens. */
-static int ask_embedder(struct work *w, float **vec, int *dims,
-			struct remem_err *err)
-{
-	struct embedder *e = w->o->embedder;
-	struct buf b = BUF_INIT(0);
-	const char *text = w->q.text;
-	size_t len = w->q.len;
-	int rc;
-
-	if (embedder_info(e)->remote && secret_mask(&b, text, len, 0)) {
-		text = buf_str(&b);
-		len = b.len;
-	}
-	rc = buf_check(&b, err);
-	if (!rc)
-		rc = embedder_query(e, text, len, left_ms(w->o), vec, dims,
-				    err);
-	buf_release(&b);
-	return rc;
-}
-
-/* The query's vector of w->dims: given, or made by the embedder. Sets w->qvec
- * or says why there is none: also that a model found no memory, which the
- * words may well do without. */
-static int query_vector(struct work *w, struct remem_err *err)
-{
-	struct embedder *e = w->o->embedder;
-	struct remem_err why = { 0 };
-	float *vec = NULL, *own;
-	int dims = 0, rc;
-
-	if (w->o->query_vec) {
-		w->qvec = w->o->query_vec;
-		return 0;
-	}
-	rc = w->fp ? embedder_expect(e, w->dims, &why) : 0;
-	if (!rc)
-		rc = ask_embedder(w, &vec, &dims, &why);
-	if (!rc && w->fp && dims != w->dims) {
-		mem_free(vec);
-		rc = fail(&why, REMEM_EREMOTE, "the provider answered a vector "
-			  "of %d dimensions, not %d", dims, w->dims);
-	}
-	if (rc == REMEM_ENOMEM)
-		fail_nomem(&why);
-	if (rc == REMEM_ECANCELLED)
-		return fail(err, rc, "cancelled");
-	if (rc) {
-		degrade(w->out, rc == REMEM_ETIMEOUT ? "deadline" : "provider",
-			arena_strdup(w->a, why.message),
-			arena_strdup(w->a, why.action));
-		return 0;
-	}
-	own = ARENA_ARRAY(w->a, float, (size_t)dims);
-	if (own)
-		memcpy(own, vec, (size_t)dims * sizeof(*own));
-	mem_free(vec);
-	if (!own)
-		return fail_nomem(err);
-	w->qvec = own;
-	return 0;
-}
-
-static int open_vector_leg(struct work *w, struct remem_err *err)
-{
-	struct embedder *e = w->o->embedder;
-	int rc;
-
-	if (w->o->mode == REMEM_MODE_TEXT)
-		return 0;
-	if (!e || embedder_off(e)) {
-		degrade(w->out, "no_provider",
-			e ? embedder_off(e) : "no embedding provider",
-			"set memorySearch.provider: builtin");
-		return 0;
-	}
-	w->out->provider = embedder_info(e)->provider;
-	w->out->model = embedder_info(e)->model;
-	if (late(w->o)) {
-		degrade(w->out, "deadline", "no time was left for vectors",
-			"give a longer --deadline");
-		return 0;
-	}
-	rc = w->s->ops->fingerprint_find(w->s, embedder_info(e)->fingerprint,
-					 &w->fp, &w->dims, err);
-	if (rc)
-		return rc;
-	/* Asked also when nothing is stored: a provider that is down is the
-	 * reason that helps. */
-	if ((rc = query_vector(w, err)))
-		return rc;
-	if (w->qvec && !w->fp)
-		no_vectors(w->out);
-	if (!w->qvec || !w->fp) {
-		w->fp = 0;
-		return 0;
-	}
-	return means_load(w, err);
-}
-
 /* The main term of a folded word, -1 if the question has none. */
 static int term_of(const struct work *w, const char *word, size_t len)
 {
@@ -294,7 +163,7 @@ static int run(struct work *w, struct remem_err *err)
 	if (!w->q.term_count || !w->info.chunks)
 		return 0;
 	if ((rc = w->s->ops->filter(w->s, &w->o->filter, &w->set, err)) ||
-	    (rc = pool_terms(w, err)) || (rc = open_vector_leg(w, err)) ||
+	    (rc = pool_terms(w, err)) || (rc = leg_open(w, err)) ||
 	    (rc = pool_collect(w, err)) || (rc = score_all(w, err)) || (rc = link_all(w, err)) ||
 	    (rc = order_all(w, err)) || (rc = answer_all(w, err)))
 		return rc;
@@ -326,8 +195,8 @@ int search_run(struct search_answer *out, struct arena *a, struct store *s,
 	out->vector_ran = w.fp != 0;
 	if (!w.fp)
 		out->mode = REMEM_MODE_TEXT;
-	if (!w.fp && w.qvec && !out->degraded_reason)
-		no_vectors(out);
+	if (!w.fp && w.qvec)
+		leg_no_vectors(out);
 	say(&w);
 	out->took_ns = clock_mono_ns() - started;
 	return a->failed ? fail_nomem(err) : 0;

@@ -28,6 +28,16 @@ struct search_opts {
 	bool explain;
 	struct store_filter filter;
 	struct embedder *embedder; /* NULL: text only */
+	/*
+	 * Who may make the question's vector, in turn, i from 0 on; embedder is
+	 * the first. Only vectors of this fingerprint answer, NULL: there are
+	 * none. NULL with *why: this one cannot, the next one is asked for;
+	 * without: there is no more. *name is set where there is one. NULL:
+	 * embedder alone.
+	 */
+	struct embedder *(*chain)(void *ctx, int i, const char *fingerprint,
+				  const char **name, const char **why);
+	void *chain_ctx;
 	const float *query_vec; /* given by the caller, or NULL */
 };
 
@@ -44,12 +54,21 @@ struct search_hit {
 		name, cosine;
 };
 
+struct search_step { /* an embedder that was to make the vector */
+	const char *provider, *model;
+	const char *reason; /* why it did not; NULL: it did */
+};
+
+#define SEARCH_STEPS 4
+
 struct search_answer { /* in the arena */
 	struct search_hit *hits;
 	int count;
 	enum remem_mode mode; /* as it was really answered */
 	const char *provider, *model;
 	const char *degraded_reason, *degraded_detail, *degraded_action;
+	struct search_step steps[SEARCH_STEPS]; /* unless the first did */
+	int step_count;
 	const char *const *missing; /* identifiers memory does not hold */
 	int missing_count;
 	double unknown; /* share of the question that occurs nowhere, 0..1 */

@@ -61,6 +61,7 @@ struct work {
 	struct store_set *set; /* compiled filter, NULL: all */
 	/* vectors; fp 0 when the leg is off */
 	int fp, dims;
+	struct embedder *e; /* that makes the question's; NULL: none */
 	const float *qvec; /* raw, normalised */
 	const float *means[SCRIPT_COUNT]; /* after blending */
 	const float *mean_q;
@@ -86,6 +87,10 @@ static inline bool same_heading(const struct store_passage *x,
 	       (x->heading && y->heading && !strcmp(x->heading, y->heading));
 }
 
+/* leg.c: the question's vector, or why there is none. */
+int leg_open(struct work *w, struct remem_err *err);
+/* Says that there are none, unless something else is said. */
+void leg_no_vectors(struct search_answer *out);
 int pool_terms(struct work *w, struct remem_err *err);
 int pool_collect(struct work *w, struct remem_err *err);
 int pool_add_chunks(struct work *w, const int64_t *ids, int n,

@@ -78,7 +78,8 @@ static int queue_chunks(struct sq *s, enum fp_state state,
 	size_t cap = 0;
 	sqlite3_stmt *st;
 	int rc = sq_get(s, state == FP_ACTIVE ? S_PENDING_ACTIVE :
-			S_PENDING_NEXT, &st, err);
+			   state == FP_NEXT ? S_PENDING_NEXT :
+					      S_PENDING_ALL, &st, err);
 
 	if (rc)
 		return rc;
@@ -219,6 +220,9 @@ static int hand_out(struct handing *h, struct remem_err *err)
 	return rc || !h->a->failed ? rc : fail_nomem(err);
 }
 
+/* Of a set that is neither there nor being made every passage waits. */
+static struct fp no_set = { .id = -1, .state = FP_CACHE };
+
 int sq_pending(struct store *st, struct arena *a, int fp, int max,
 	       struct store_passage **out, const char ***texts, int *count,
 	       struct remem_err *err)
@@ -234,7 +238,9 @@ int sq_pending(struct store *st, struct arena *a, int fp, int max,
 	if ((rc = fps_load(h.s, err)))
 		goto out;
 	h.f = fp_by_id(h.s, fp);
-	if (!h.f || h.f->state == FP_CACHE || max <= 0)
+	if (!h.f)
+		h.f = &no_set;
+	if (max <= 0)
 		goto out;
 	if (!(rc = make_queue(h.s, h.f, err)) && !(rc = hand_out(&h, err))) {
 		*out = h.out;

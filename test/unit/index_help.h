@@ -139,7 +139,7 @@ static inline int fake_expect(struct embedder *e, int dims,
 
 static const struct index_embed_ops fake_ops = {
 	fake_info, fake_off, fake_documents, fake_tokens, fake_price,
-	fake_probe, fake_expect
+	fake_probe, fake_expect, NULL
 };
 
 static inline void fake_init(struct embedder *e)
