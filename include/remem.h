@@ -76,6 +76,8 @@ struct remem_open_opts {
 	const char *program; /* path of the program, to find its models */
 	int read_only; /* nothing is written anywhere */
 	int64_t now_ms; /* the time to take as now; 0: the clock */
+	/* Also where no workspace is found: for models and settings alone. */
+	int anywhere;
 };
 
 #ifdef __cplusplus

@@ -10,6 +10,7 @@
 #include "api/public.h"
 #include "base/file.h"
 #include "base/path.h"
+#include "embed/known_model.h"
 #include "embed/local_model.h"
 #include "encoder/encoder.h"
 
@@ -278,6 +279,32 @@ static void put_folders(struct models *m)
 	json_arr_end(&m->j);
 }
 
+/* What could be fetched, and what it would cost this machine. */
+static void put_known(struct json *j)
+{
+	int64_t left = local_memory_free("");
+	const struct known_model *k;
+
+	json_key(j, "known");
+	json_arr(j);
+	for (int i = 0; (k = known_model_at(i)); i++) {
+		int64_t need = known_model_memory(k);
+
+		json_obj(j);
+		json_kstr(j, "name", k->name);
+		json_kint(j, "bytes", k->bytes);
+		json_kint(j, "dims", k->dims);
+		json_kint(j, "maxTokens", k->tokens);
+		json_kint(j, "memoryBytes", need);
+		json_kint(j, "tokensPerSecond", known_model_speed(k));
+		json_kstr(j, "languages", k->languages);
+		json_kstr(j, "licence", k->licence);
+		json_kbool(j, "fits", left < 0 || need <= left);
+		json_end(j);
+	}
+	json_arr_end(j);
+}
+
 /* Too little memory is said now, and not when it is too late. */
 static int use_local(char **json, struct models *m, const char *path,
 		     struct remem_err *err)
@@ -352,6 +379,8 @@ static int show(char **json, struct models *m, const char *name,
 	json_kint(&m->j, "version", 1);
 	rc = put_all(m, name, err);
 	put_folders(m);
+	if (!m->verify && !name)
+		put_known(&m->j);
 	json_kbool(&m->j, "ok", !m->broken);
 	json_end(&m->j);
 	if (!rc)

@@ -127,6 +127,17 @@ static int find_id(struct remem *r, struct remem_err *err)
 	return 0;
 }
 
+/* What is asked for has nothing to do with notes: the home folder stands in,
+ * and nothing in it is looked at. */
+static int load_nowhere(struct remem *r, struct remem_err *err)
+{
+	if (err)
+		memset(err, 0, sizeof(*err));
+	r->workspace = r->env.home ? r->env.home : "/";
+	handle_note(r);
+	return settings_check(&r->settings, err);
+}
+
 static int load(struct remem *r, const struct remem_open_opts *o,
 		struct remem_err *err)
 {
@@ -151,8 +162,10 @@ static int load(struct remem *r, const struct remem_open_opts *o,
 	    (rc = settings_add_flags(&r->settings, o->set, err)))
 		return rc;
 	r->read_only = o->read_only || settings_bool(&r->settings, "readOnly");
-	if ((rc = find_workspace(r, o->workspace, err)) ||
-	    (rc = find_id(r, err)) ||
+	rc = find_workspace(r, o->workspace, err);
+	if (rc == REMEM_ENOTFOUND && o->anywhere && !o->workspace)
+		return load_nowhere(r, err);
+	if (rc || (rc = find_id(r, err)) ||
 	    (rc = add_workspace_file(r, err)) ||
 	    (rc = settings_check(&r->settings, err)))
 		return rc;

@@ -118,6 +118,25 @@ bool http_is_loopback(const char *url)
 	       (IN6_IS_ADDR_V4MAPPED(&v6) && v6.s6_addr[12] == 127);
 }
 
+bool http_may_follow(const char *from, const char *to)
+{
+	bool safe = !strncasecmp(to, "https://", 8);
+	char a[HOST_BYTES], b[HOST_BYTES];
+	const char *s;
+	size_t n;
+
+	get_host(a, from, true);
+	get_host(b, to, true);
+	/* A name in an address that was sent to us is no good sign. */
+	if (!find_authority(&s, &n, to) || memchr(s, '@', n))
+		return false;
+	if (!a[0] || !b[0] || (!safe && !strncasecmp(from, "https://", 8)))
+		return false;
+	if (http_is_loopback(to))
+		return http_is_loopback(from);
+	return safe || !strcasecmp(a, b);
+}
+
 /* ---- client ----------------------------------------------------------- */
 
 int http_new(struct http **out, struct remem_err *err)
@@ -165,8 +184,11 @@ int http_set_ca(struct http *h, const char *ca_file, struct remem_err *err)
 
 void http_reply_release(struct http_reply *r)
 {
-	if (r)
-		buf_release(&r->body);
+	if (!r)
+		return;
+	buf_release(&r->body);
+	mem_free(r->location);
+	r->location = NULL;
 }
 
 /* ---- one transfer: before --------------------------------------------- */
@@ -236,6 +258,22 @@ static void read_range(struct http_reply *r, const char *line, size_t len)
 	r->total = strtoll(value, NULL, 10);
 }
 
+/* A weak mark ("W/") does not say that bytes are the same. */
+static void read_etag(struct http_reply *r, const char *line, size_t len)
+{
+	static const char name[] = "etag:";
+	size_t n = sizeof(name) - 1;
+
+	if (len <= n || strncasecmp(line, name, n))
+		return;
+	for (len -= n, line += n; len && *line == ' '; line++)
+		len--;
+	while (len && (unsigned char)line[len - 1] <= ' ')
+		len--;
+	if (len > 1 && len < sizeof(r->etag) && line[0] == '"')
+		snprintf(r->etag, sizeof(r->etag), "%.*s", (int)len, line);
+}
+
 /* Milliseconds are what OpenAI and Azure say more precisely. */
 static size_t on_header(char *line, size_t size, size_t count, void *ctx)
 {
@@ -245,6 +283,7 @@ static size_t on_header(char *line, size_t size, size_t count, void *ctx)
 	char value[24];
 
 	read_range(t->reply, line, len);
+	read_etag(t->reply, line, len);
 	if (len > n && len - n < sizeof(value) && !strncasecmp(line, name, n)) {
 		double ms;
 
@@ -475,6 +514,12 @@ static void finish(struct http *h, struct transfer *t, CURLcode e)
 	h->curl->easy_getinfo(t->easy, CURLINFO_REDIRECT_URL, &location);
 	if (!location)
 		return;
+	if (t->req->redirects) {
+		t->reply->location = mem_strdup(location);
+		if (!t->reply->location)
+			reply_fail(t->reply, REMEM_ENOMEM, "out of memory");
+		return;
+	}
 	get_host(to, location, true);
 	reply_fail(t->reply, REMEM_EREMOTE,
 		   "'%s' sends us on to '%s', which is not followed", host,

@@ -25,6 +25,7 @@ struct http_request {
 	int connect_timeout_ms; /* 0: 10 s */
 	int timeout_ms; /* whole request; 0: 120 s */
 	size_t max_reply; /* bytes, 0: 64 MiB */
+	bool redirects; /* one is an answer, and not a failure */
 	/* A body with a status of 2xx goes here, piece by piece, instead of
 	 * into the reply; another result than 0 ends the request. May be NULL. */
 	int (*take)(void *ctx, const char *data, size_t len);
@@ -44,6 +45,8 @@ struct http_reply {
 	int64_t total; /* of the whole file (Content-Range); 0: not said */
 	struct buf body;
 	char content_type[64];
+	char etag[100]; /* "" where none, or none that is strong */
+	char *location; /* of a redirect that was asked for, whole; else NULL */
 	char error[256]; /* worded, without secrets; "" if rc is 0 */
 };
 
@@ -66,6 +69,13 @@ void http_reply_release(struct http_reply *r);
 /* True for 127.0.0.0/8, ::1 and localhost in an http or https URL; false
  * where the host could be read in two ways. */
 bool http_is_loopback(const char *url);
+
+/*
+ * Whether a file may be fetched from where its server sends us: to the same
+ * host, or to any by https; never from https to http, and to this machine only
+ * from itself. Nothing of the first request goes along.
+ */
+bool http_may_follow(const char *from, const char *to);
 
 /* ---- requests to an interface that speaks JSON (http_make.c) ----------- */
 

@@ -87,6 +87,8 @@ const char *cli_size(int64_t bytes);
 /* -- run.c */
 /* Opens the workspace of the command line. 0, or the exit code. */
 int cli_open(struct cli *c, struct remem **out);
+/* The same for what has nothing to do with notes: none have to be there. */
+int cli_open_anywhere(struct cli *c, struct remem **out);
 int cli_open_opts(struct cli *c, struct remem_open_opts *o);
 
 /* -- input.c */

@@ -81,7 +81,7 @@ int cli_open_opts(struct cli *c, struct remem_open_opts *o)
 	return EXIT_DONE;
 }
 
-int cli_open(struct cli *c, struct remem **out)
+static int open_handle(struct cli *c, struct remem **out, int anywhere)
 {
 	struct remem_open_opts o;
 	struct remem_err err = { 0 };
@@ -89,7 +89,18 @@ int cli_open(struct cli *c, struct remem **out)
 
 	if (rc)
 		return rc;
+	o.anywhere = anywhere;
 	return remem_open(out, &o, &err) ? cli_fail(c, &err) : EXIT_DONE;
+}
+
+int cli_open(struct cli *c, struct remem **out)
+{
+	return open_handle(c, out, 0);
+}
+
+int cli_open_anywhere(struct cli *c, struct remem **out)
+{
+	return open_handle(c, out, 1);
 }
 
 static int dispatch(struct cli *c)

@@ -31,6 +31,31 @@ static void put_model(struct cli *c, yyjson_val *v)
 	}
 }
 
+static void put_known(struct cli *c, yyjson_val *list)
+{
+	yyjson_val *v;
+	size_t i, n;
+
+	if (!yyjson_arr_size(list))
+		return;
+	cli_style(c, "1");
+	fputs("known", stdout);
+	cli_style(c, "0");
+	puts(": remem models pull NAME --from WHERE --sha256 HEX");
+	yyjson_arr_foreach(list, i, n, v) {
+		printf("  %s  %s, %lld dimensions, ", json_str(v, "name", ""),
+		       cli_size(json_int(v, "bytes", 0)),
+		       (long long)json_int(v, "dims", 0));
+		printf("%s of memory%s, %lld tokens/s, ",
+		       cli_size(json_int(v, "memoryBytes", 0)),
+		       json_bool(v, "fits", true) ? "" :
+						    " (more than is free)",
+		       (long long)json_int(v, "tokensPerSecond", 0));
+		printf("%s, %s\n", json_str(v, "languages", ""),
+		       json_str(v, "licence", ""));
+	}
+}
+
 static int show(struct cli *c, void *root)
 {
 	yyjson_val *list = yyjson_obj_get(root, "models"), *v;
@@ -49,6 +74,7 @@ static int show(struct cli *c, void *root)
 			putchar('\n');
 		}
 	}
+	put_known(c, yyjson_obj_get(root, "known"));
 	return rc;
 }
 
@@ -88,7 +114,7 @@ static int fetch(struct cli *c, const char *action, const char *name)
 
 	if (!name && !strcmp(action, "pull"))
 		return cli_usage(c, "say which model to fetch");
-	if ((rc = cli_open(c, &r)))
+	if ((rc = cli_open_anywhere(c, &r)))
 		return rc;
 	meter_init(&meter, c);
 	o.from = cli_value(c, "from");
@@ -118,7 +144,7 @@ int verb_models(struct cli *c)
 		return cli_usage(c, "models takes one name");
 	if (!strcmp(action, "pull") || !strcmp(action, "runtime"))
 		return fetch(c, action, name);
-	if ((rc = cli_open(c, &r)))
+	if ((rc = cli_open_anywhere(c, &r)))
 		return rc;
 	rc = remem_models(r, action, name, &json, &err);
 	rc = rc ? cli_fail(c, &err) :

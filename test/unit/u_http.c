@@ -769,3 +769,34 @@ static void test_http__survives_failed_allocations(void **state)
 	http_reply_release(NULL);
 	end(&f);
 }
+
+/* Where a download may be sent on to. */
+static void test_http__redirects_of_files_go_to_safe_places(void **state)
+{
+	static const struct {
+		const char *from, *to;
+		bool may;
+	} rows[] = {
+		{ "https://a.org/x", "https://a.org/y", true },
+		{ "https://a.org/x", "https://cdn.b.net/y?key=1", true },
+		{ "http://a.org/x", "https://b.net/y", true },
+		{ "http://a.org/x", "http://A.org/y", true },
+		{ "https://a.org/x", "http://a.org/x", false },
+		{ "http://a.org/x", "http://b.net/y", false },
+		{ "http://a.org/x", "http://a.org:81/x", false },
+		{ "https://a.org/x", "https://127.0.0.1/y", false },
+		{ "http://a.org/x", "http://localhost/y", false },
+		{ "http://127.0.0.1:1/x", "http://localhost:2/y", true },
+		{ "http://127.0.0.1:1/x", "https://b.net/y", true },
+		{ "https://a.org/x", "file:///etc/passwd", false },
+		{ "https://a.org/x", "ftp://a.org/x", false },
+		{ "https://a.org/x", "https://b.net\\@a.org/", false },
+		{ "https://a.org/x", "https:///y", false },
+		{ "https://a.org/x", "", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (http_may_follow(rows[i].from, rows[i].to) != rows[i].may)
+			fail_msg("%s to %s", rows[i].from, rows[i].to);
+}

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "embed/embed.h"
+#include "embed/known_model.h"
 #include "embed/local_model.h"
 #include "embed/runtime.h"
 #include "model_build.h"
@@ -303,6 +304,31 @@ static void test_local__releases_that_are_not_known_are_not_used(void **state)
 	assert_false(runtime_knows("0.4.1"));
 	assert_false(runtime_knows("0.4.0-dirty"));
 	assert_false(runtime_knows(""));
+}
+
+/* Each can be run, is found by its name, and fits into memory with room. */
+static void test_local__known_models_are_such_as_can_be_used(void **state)
+{
+	const struct known_model *k;
+	struct local_model m;
+	char file[200];
+
+	make(state);
+	for (int i = 0; (k = known_model_at(i)); i++) {
+		make_file("a.gguf", k->arch, k->name, -1);
+		assert_int_equal(local_model_read(&m, w->model, &w->err), 0);
+		assert_ptr_equal(known_model_find(k->name), k);
+		snprintf(file, sizeof(file), "%s-Q8_0.gguf", k->name);
+		assert_ptr_equal(known_model_find(file), k);
+		snprintf(file, sizeof(file), "%sx.gguf", k->name);
+		assert_ptr_not_equal(known_model_find(file), k);
+		assert_in_range(known_model_memory(k), k->bytes,
+				k->bytes * 3 + (200 << 20));
+		assert_true(known_model_speed(k) > 10);
+		assert_true(k->languages[0] && k->licence[0]);
+	}
+	assert_null(known_model_find(""));
+	unmake(state);
 }
 
 /* ---- a worker that works ---------------------------------------------- */
