@@ -23,10 +23,7 @@
 #define CACHE_SLOTS 1024
 #define CACHE_SHIFT 54
 
-/* For each last letter, those before it with which a word may have a stem.
- * One look sends most words home: what ends in words is hard to predict, and
- * each question asked about it costs more than its answer. */
-static const uint32_t may_change[26] = {
+const uint32_t stem_may_change[26] = {
 	['d' - 'a'] = LETTER('e'),
 	['e' - 'a'] = ANY,
 	['g' - 'a'] = LETTER('n'),
@@ -243,8 +240,7 @@ const char *stem_english(size_t *n, char out[STEM_MAX], const char *word,
 {
 	struct word w = { word, len, '\0', 0 };
 
-	if (len < 4 || len >= STEM_MAX ||
-	    !(may_change[word[len - 1] - 'a'] >> (word[len - 2] - 'a') & 1))
+	if (len < 4 || len >= STEM_MAX || !stem_may(word, len))
 		return NULL;
 	if (word[len - 1] == 's')
 		plural(&w);

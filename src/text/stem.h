@@ -6,9 +6,23 @@
 #ifndef TEXT_STEM_H
 #define TEXT_STEM_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define STEM_MAX 32 /* longer words have no stem */
+
+/* For each last letter, those before it with which a word may have a stem. */
+extern const uint32_t stem_may_change[26];
+
+/* One look sends most words of two letters and more home: what ends in words
+ * is hard to predict, and each question asked about it costs more than its
+ * answer. */
+static inline bool stem_may(const char *word, size_t len)
+{
+	return stem_may_change[word[len - 1] - 'a'] >> (word[len - 2] - 'a') &
+	       1;
+}
 
 /*
  * The stem of a word of letters a-z: its bytes in *n, its text either the

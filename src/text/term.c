@@ -68,26 +68,27 @@ static size_t skip_lower(const char *s, size_t i, size_t len)
 	return i;
 }
 
-/* True when a plain word may end before s[i]: nothing there can join it. */
-static bool ends_word(const struct cutter *c, size_t i)
+static bool is_sep(unsigned char b)
 {
-	unsigned char b, next;
-	enum fold_kind kind;
+	return b < 0x80 && FOLD_KIND(fold_entries[b]) == FOLD_SEP;
+}
 
-	if (i >= c->len)
-		return true;
-	b = (unsigned char)c->s[i];
-	if (b >= 0x80)
+/* The sign at s[i] joins nothing: a blank follows, or the end. */
+static bool ends_at_sign(const struct cutter *c, size_t i)
+{
+	unsigned char b = (unsigned char)c->s[i];
+
+	if (b >= 0x80 || FOLD_KIND(fold_entries[b]) != FOLD_JOIN ||
+	    b == '+' || b == '#')
 		return false;
-	kind = FOLD_KIND(fold_entries[b]);
-	if (kind == FOLD_SEP)
-		return true;
-	if (kind != FOLD_JOIN || b == '+' || b == '#')
-		return false;
-	if (i + 1 >= c->len)
-		return true;
-	next = (unsigned char)c->s[i + 1];
-	return next < 0x80 && FOLD_KIND(fold_entries[next]) == FOLD_SEP;
+	return i + 1 >= c->len || is_sep((unsigned char)c->s[i + 1]);
+}
+
+/* True when a plain word may end before s[i]: nothing there can join it. */
+static inline bool ends_word(const struct cutter *c, size_t i)
+{
+	return i >= c->len || is_sep((unsigned char)c->s[i]) ||
+	       ends_at_sign(c, i);
 }
 
 /* room: bytes that can be read at word */
@@ -99,10 +100,9 @@ static int put_plain(struct cutter *c, const char *word, size_t start,
 	const char *stem = NULL;
 	int rc = cut_emit(c, word, len, TERM_WORD, start, end);
 
-	if (len > 8 || room < 8)
-		stem = stem_english(&n, out, word, len);
-	else if (len > 3)
-		stem = stem_short(&n, out, word, len);
+	if (len > 3 && stem_may(word, len))
+		stem = len > 8 || room < 8 ? stem_english(&n, out, word, len) :
+					     stem_short(&n, out, word, len);
 	if (!rc && stem)
 		rc = cut_emit(c, stem, n, TERM_STEM, start, end);
 	c->at.at = end;
@@ -179,7 +179,8 @@ static int cut_words(struct cutter *c, bool *more)
 	while (!rc && done) {
 		size_t i = c->at.at;
 
-		while (i < c->len && is_between((unsigned char)s[i]))
+		while (i < c->len && !is_lower(s[i]) &&
+		       is_between((unsigned char)s[i]))
 			i++;
 		c->at.at = i;
 		if (i >= c->len)
