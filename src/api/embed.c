@@ -63,7 +63,8 @@ static int documents(struct sink *s, struct embedder *e,
 	if (!items)
 		return fail_nomem(err);
 	for (size_t i = 0; i < s->n; i++)
-		items[i] = (struct embed_item){ texts[i], lens[i], (int64_t)i };
+		items[i] = (struct embed_item){ texts[i], lens[i], (int64_t)i,
+						NULL };
 	rc = embedder_documents(e, items, s->n, take, refuse, NULL, s, err);
 	mem_free(items);
 	return s->rc ? s->rc : rc;
@@ -74,7 +75,8 @@ static int queries(struct sink *s, struct embedder *e,
 		   struct remem_err *err)
 {
 	for (size_t i = 0; i < s->n; i++) {
-		struct embed_item item = { texts[i], lens[i], (int64_t)i };
+		struct embed_item item = { texts[i], lens[i], (int64_t)i,
+					   NULL };
 		const struct embed_item *list = &item;
 		float *vec = NULL;
 		int dims, rc;

@@ -153,6 +153,57 @@ static int fill_sessions(struct remem *r, struct remem_err *err)
 	return r->a.failed ? fail_nomem(err) : 0;
 }
 
+static unsigned modality(const char *name)
+{
+	if (!strcmp(name, "all"))
+		return SOURCE_IMAGE | SOURCE_SOUND;
+	if (!strcmp(name, "image"))
+		return SOURCE_IMAGE;
+	return !strcmp(name, "audio") ? SOURCE_SOUND : 0;
+}
+
+static unsigned media_bits(const struct remem *r)
+{
+	const struct setting_value *v = settings_value(
+		&r->settings, "memorySearch.multimodal.modalities");
+	unsigned bits = 0;
+
+	for (int i = 0; i < v->count; i++)
+		bits |= modality(v->items[i].text);
+	return bits;
+}
+
+/* Images and sound leave the machine: only where the user has asked for it,
+ * and for the one provider alone. */
+static void fill_media(struct remem *r)
+{
+	const struct settings *s = &r->settings;
+	struct source_opts *o = &r->source;
+	const char *model = settings_str(s, "memorySearch.model");
+	const char *const *types = embed_media_of(
+		settings_str(s, "memorySearch.provider"), model);
+	int64_t max = settings_int(s, "memorySearch.multimodal.maxFileBytes");
+
+	o->media = 0;
+	o->media_why = NULL;
+	if (!settings_bool(s, "memorySearch.multimodal.enabled"))
+		return;
+	o->media_types = types;
+	o->media_max_bytes = max < EMBED_MEDIA_MAX ? max : EMBED_MEDIA_MAX;
+	if (!types)
+		o->media_why = "the provider takes no images and no sound: "
+			       "gemini with the model gemini-embedding-2 does";
+	else if (strcmp(settings_str(s, "memorySearch.fallback"), "none") != 0)
+		o->media_why = "with memorySearch.fallback images and sound "
+			       "are left out: another provider could not "
+			       "answer for them";
+	else
+		o->media = media_bits(r);
+	if (types && !o->media && !o->media_why)
+		o->media_why = "memorySearch.multimodal.modalities names "
+			       "neither image nor audio";
+}
+
 int handle_source(struct remem *r, struct remem_err *err)
 {
 	const struct settings *s = &r->settings;
@@ -167,6 +218,7 @@ int handle_source(struct remem *r, struct remem_err *err)
 			     err)))
 		return rc;
 	r->source.extra = extra;
+	fill_media(r);
 	if ((rc = fill_sessions(r, err)))
 		return rc;
 	return fill_hidden(r, settings_value(s, "memorySearch.hidden"), err);

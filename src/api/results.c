@@ -7,6 +7,7 @@
 #include "api/public.h"
 #include "base/alloc.h"
 #include "base/json.h"
+#include "source/names.h"
 
 PUBLIC size_t remem_results_count(const struct remem_results *res)
 {
@@ -76,6 +77,14 @@ static void put_explain(struct json *j, const struct search_hit *h)
 	json_end(j);
 }
 
+/* "image" or "audio" for a file that has no lines, else NULL. */
+static const char *media_name(const struct remem_hit *h)
+{
+	static const char *const names[] = { NULL, "image", "audio" };
+
+	return h->start_line ? NULL : names[name_media_kind(h->path)];
+}
+
 static void put_hit(struct json *j, const struct remem_results *res, int i)
 {
 	const struct remem_hit *h = &res->hits[i];
@@ -89,6 +98,8 @@ static void put_hit(struct json *j, const struct remem_results *res, int i)
 	json_kstr(j, "snippet", h->snippet);
 	json_kstr(j, "source", h->source);
 	json_kstr(j, "citation", h->citation);
+	if (media_name(h))
+		json_kstr(j, "media", media_name(h));
 	json_kstr(j, "date", or_null(h->date));
 	json_kstr(j, "origin", or_null(h->origin));
 	put_flags(j, h->flags);

@@ -163,7 +163,7 @@ static int judge(struct embed_batch *b, const struct http_reply *reply,
 		 struct remem_err *err)
 {
 	static const struct embed_request none = { EMBED_DOCUMENT, NULL, NULL,
-						   0 };
+						   0, NULL };
 	struct outcome o;
 
 	b->status = reply->status;

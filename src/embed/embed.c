@@ -63,6 +63,13 @@ const char *embed_provider_at(int i)
 	return p ? p->name : NULL;
 }
 
+const char *const *embed_media_of(const char *provider, const char *model)
+{
+	const struct embed_provider *p = embed_provider_find(provider);
+
+	return p && p->media && model ? p->media(model) : NULL;
+}
+
 bool embed_provider_is_remote(const char *name)
 {
 	const struct embed_provider *p = embed_provider_find(name);
@@ -437,7 +444,7 @@ static int group_local(struct embedder *e, const struct embed_item *items,
 	const struct embed_item **list =
 		ARENA_ARRAY(&a, const struct embed_item *, n);
 	struct embed_reply reply = { 0 };
-	struct embed_request r = { EMBED_DOCUMENT, texts, lens, n };
+	struct embed_request r = { EMBED_DOCUMENT, texts, lens, n, NULL };
 	int rc = a.failed ? REMEM_ENOMEM : 0;
 
 	for (size_t i = 0; !rc && i < n; i++) {

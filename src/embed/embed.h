@@ -148,10 +148,20 @@ void embedder_wake(struct embedder *e);
  * this process: nobody waits for them. */
 void embedder_behind(struct embedder *e);
 
+/* An image or sound that is sent with its text. */
+struct embed_media {
+	const char *type; /* "image/png" */
+	const void *data;
+	size_t len;
+	int64_t tokens; /* an estimate */
+};
+
 struct embed_item {
 	const char *text; /* with heading, without prefix */
 	size_t len;
 	int64_t tag; /* the caller's */
+	const struct embed_media *media; /* NULL: the text alone; else it is
+					    the only item of its call */
 };
 
 /*
@@ -177,6 +187,12 @@ int64_t embedder_tokens(struct embedder *e, const char *text, size_t len);
 double embedder_price(struct embedder *e);
 /* A short real request: 0 when the provider answers well. */
 int embedder_probe(struct embedder *e, int64_t *took_ms, struct remem_err *err);
+
+/* Types of images and sound that a model of a provider takes, NULL-terminated;
+ * NULL: none. model NULL: the provider's default. */
+const char *const *embed_media_of(const char *provider, const char *model);
+/* Bytes of one that fit into a request. */
+#define EMBED_MEDIA_MAX ((int64_t)14 << 20)
 
 /* Rows of providers.def and presets.def by index, NULL behind the last. */
 const char *embed_provider_at(int i);

@@ -105,6 +105,54 @@ static int gemini_open(void **self, struct embed_info *info,
 	return 0;
 }
 
+/* Padded, as RFC 4648 has it. */
+static void add_base64(struct buf *b, const unsigned char *p, size_t len)
+{
+	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
+	char *to = buf_reserve(b, (len + 2) / 3 * 4);
+
+	for (size_t i = 0; to && i < len; i += 3, to += 4) {
+		size_t left = len - i;
+		uint32_t v = (uint32_t)p[i] << 16 |
+			     (left > 1 ? (uint32_t)p[i + 1] << 8 : 0) |
+			     (left > 2 ? p[i + 2] : 0);
+
+		to[0] = digits[v >> 18];
+		to[1] = digits[v >> 12 & 63];
+		to[2] = left > 1 ? digits[v >> 6 & 63] : '=';
+		to[3] = left > 2 ? digits[v & 63] : '=';
+	}
+}
+
+static void put_media(struct json *j, const struct embed_media *m)
+{
+	struct buf text = BUF_INIT(0);
+
+	add_base64(&text, m->data, m->len);
+	json_obj(j);
+	json_key(j, "inlineData");
+	json_obj(j);
+	json_kstr(j, "mimeType", m->type);
+	json_key(j, "data");
+	json_put_strn(j, buf_str(&text), text.len);
+	json_end(j);
+	json_end(j);
+	if (text.failed)
+		j->out->failed = text.failed;
+	buf_release(&text);
+}
+
+/* As documented for gemini-embedding-2. */
+static const char *const *gemini_media(const char *model)
+{
+	static const char *const types[] = { "image/png", "image/jpeg",
+					     "audio/mpeg", "audio/wav", NULL };
+
+	return strncmp(bare_model(model), "gemini-embedding-2", 18) ? NULL :
+								      types;
+}
+
 static void put_request(struct json *j, const struct gemini *g,
 			const struct embed_request *r, size_t i)
 {
@@ -121,6 +169,8 @@ static void put_request(struct json *j, const struct gemini *g,
 	json_key(j, "text");
 	post_text(j, r->texts[i], r->lens[i]);
 	json_end(j);
+	if (r->media)
+		put_media(j, r->media);
 	json_arr_end(j);
 	json_end(j);
 	if (type && type[0])
@@ -188,5 +238,6 @@ const struct embed_provider provider_gemini = {
 	.build = gemini_build,
 	.parse = gemini_parse,
 	.simplify = gemini_simplify,
+	.media = gemini_media,
 	.batch = &batch_gemini,
 };

@@ -23,7 +23,8 @@ int64_t job_tokens(const struct embedder *e, const struct embed_item *item)
 {
 	return (int64_t)(token_estimate(item->text, job_cut(e, item)) +
 			 token_estimate(e->info.document_prefix,
-					strlen(e->info.document_prefix)));
+					strlen(e->info.document_prefix))) +
+	       (item->media ? item->media->tokens : 0);
 }
 
 static struct job *new_job(struct job_list *l, size_t n)

@@ -21,6 +21,8 @@ static const struct {
 	{ "mistral-embed", 0.10 },
 	{ "codestral-embed", 0.15 },
 	{ "gemini-embedding-001", 0.15 },
+	{ "gemini-embedding-2", 0.20 }, /* of text */
+	{ "gemini-embedding-2-preview", 0.20 },
 	{ "voyage-4-large", 0.12 },
 	{ "voyage-4", 0.06 },
 	{ "voyage-4-lite", 0.02 },

@@ -15,6 +15,7 @@ struct embed_request {
 	const char *const *texts;
 	const size_t *lens;
 	size_t n;
+	const struct embed_media *media; /* of the only text; NULL */
 };
 
 /*
@@ -69,6 +70,8 @@ struct embed_provider {
 	 * requests that not every server knows. False: nothing is left to leave
 	 * out. May be NULL. */
 	bool (*simplify)(void *self);
+	/* Types of images and sound that a model takes; NULL: none does. */
+	const char *const *(*media)(const char *model);
 	const struct batch_vendor *batch; /* NULL: no batch interface */
 };
 

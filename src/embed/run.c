@@ -384,7 +384,9 @@ static int fill(struct run *run, struct flight_slot *s, const struct job *j)
 	}
 	if (s->a.failed)
 		return fail_nomem(&run->err);
-	s->r = (struct embed_request){ EMBED_DOCUMENT, texts, lens, j->n };
+	s->r = (struct embed_request){ EMBED_DOCUMENT, texts, lens, j->n,
+				       j->n == 1 ? j->items[0]->media :
+						   NULL };
 	s->req.timeout_ms = e->c.batch_timeout_ms > 0 ?
 		e->c.batch_timeout_ms : BATCH_TIMEOUT_MS;
 	return e->p->build(e->self, &s->r, &s->req, &s->body, &run->err);

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
-#include "index/sync.h"
+#include "index/media.h"
 
 #define LOOK_UP 512 /* keys at once */
 
@@ -134,7 +134,8 @@ static int count_passage(struct dry_run *d, const struct store_passage *p,
 	if (!rc)
 		return 0;
 	d->tokens[d->key_count++] = d->y->embed->tokens(d->y->o->embedder,
-							input, len);
+							input, len) +
+				    media_tokens(input, len);
 	return d->key_count < LOOK_UP ? 0 : look_up(d, err);
 }
 
@@ -165,6 +166,7 @@ static int count_file(struct dry_run *d, const struct plan_item *it,
 	struct note_opts no = d->y->o->note;
 	struct index_report *r = d->y->r;
 	struct remem_err why = { 0 };
+	const char *refused = NULL;
 	struct note n;
 	int rc;
 
@@ -182,7 +184,11 @@ static int count_file(struct dry_run *d, const struct plan_item *it,
 	if (it->row && !it->row->skipped) {
 		unsigned char hash[SHA256_BYTES];
 
-		sha256_of(hash, buf_str(&d->bytes), d->bytes.len);
+		if (it->file->media)
+			media_hash(hash, it->file, buf_str(&d->bytes),
+				   d->bytes.len);
+		else
+			sha256_of(hash, buf_str(&d->bytes), d->bytes.len);
 		if (!memcmp(hash, it->row->hash, sizeof(hash))) {
 			r->unchanged++;
 			return 0;
@@ -193,9 +199,16 @@ static int count_file(struct dry_run *d, const struct plan_item *it,
 		r->added++;
 	}
 	no.curated = it->file->curated;
-	rc = note_parse(&n, &d->file, buf_str(&d->bytes), d->bytes.len, &no,
-			err);
-	return rc ? rc : count_note(d, &n, err);
+	if (!it->file->media) {
+		rc = note_parse(&n, &d->file, buf_str(&d->bytes), d->bytes.len,
+				&no, err);
+		return rc ? rc : count_note(d, &n, err);
+	}
+	rc = media_note(&n, &d->file, d->y->o->source, it->file,
+			buf_str(&d->bytes), d->bytes.len, &refused, err);
+	if (refused)
+		sync_skip(d->y, it->file->path, refused);
+	return rc || refused ? rc : count_note(d, &n, err);
 }
 
 static bool is_touched(const struct dry_run *d, int64_t file)

@@ -80,7 +80,7 @@ static int add_lines(struct plan_job *p, struct remem_err *err)
 	for (int i = 0; i < v->p.group_count && !rc; i++) {
 		const struct group *g = &v->p.groups[i];
 
-		if (g->have || g->busy)
+		if (g->have || g->busy || g->media)
 			continue;
 		if (p->count >= (size_t)max_lines(p->j) ||
 		    p->body.len >= p->j->terms->bytes)
@@ -110,7 +110,9 @@ static int find_free(struct jobs *j, int *count, struct remem_err *err)
 			return rc;
 		*count = 0;
 		for (int i = 0; i < v->p.group_count; i++)
-			*count += !v->p.groups[i].have && !v->p.groups[i].busy;
+			*count += !v->p.groups[i].have &&
+				  !v->p.groups[i].busy &&
+				  !v->p.groups[i].media;
 		/* What was linked makes way for others. */
 	} while (*count < j->o->least && v->moved && v->p.count >= (int)max);
 	return 0;

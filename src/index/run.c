@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "index/stamp.h"
 #include "index/sync.h"
+#include "source/names.h"
 #include "text/term.h"
 
 #define MAX_ROUNDS 4 /* a workspace that never rests is left to the next run */
@@ -363,12 +364,34 @@ static int publish(struct sync *y, struct remem_err *err)
 	return y->s->ops->publish(y->s, err);
 }
 
+static bool is_said(const struct index_report *r, const char *path)
+{
+	for (int i = 0; i < r->skip_count; i++)
+		if (!strcmp(r->skips[i].path, path))
+			return true;
+	return false;
+}
+
+/* What was found to be no image when it was read is not read again, but said
+ * again. */
+static int say_refused(void *ctx, const struct store_file *f)
+{
+	struct sync *y = ctx;
+
+	if (f->skipped && f->reason && name_media_kind(f->path) &&
+	    !is_said(y->r, f->path))
+		sync_skip(y, f->path, f->reason);
+	return 0;
+}
+
 static int final_info(struct sync *y, struct remem_err *err)
 {
 	struct index_report *r = y->r;
 	struct store_info info;
 	int rc = y->s->ops->info(y->s, &info, err);
 
+	if (!rc && y->o->source->media && !y->paths)
+		rc = y->s->ops->files_each(y->s, say_refused, y, err);
 	if (rc)
 		return rc;
 	r->files = info.files;

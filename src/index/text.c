@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "index/media.h"
 #include "index/stamp.h"
 #include "index/sync.h"
 #include "text/term.h"
@@ -245,6 +246,22 @@ static int put_same(struct text_run *t, const struct plan_item *it,
 	return batch_step(t, 0, err);
 }
 
+/* An image or sound that is none by its bytes: listed, with the reason. */
+static int put_refused(struct text_run *t, const struct plan_item *it,
+		       const char *why, struct remem_err *err)
+{
+	struct source_file listed = *it->file;
+	struct plan_item as_listed = { PLAN_LIST, &listed, it->row };
+	int64_t id;
+
+	sync_skip(t->y, it->file->path, why);
+	listed.skip = why;
+	if (it->row && it->row->skipped && it->row->reason &&
+	    !strcmp(it->row->reason, why))
+		return 0;
+	return put_listed(t, &as_listed, &id, err);
+}
+
 static int put_note(struct text_run *t, const struct plan_item *it,
 		    struct store_file *sf, struct remem_err *err)
 {
@@ -252,13 +269,20 @@ static int put_note(struct text_run *t, const struct plan_item *it,
 	struct index_report *r = t->y->r;
 	struct store *s = t->y->s;
 	struct plan_row *moved = NULL;
+	const char *why = NULL;
 	struct note n;
 	int rc;
 
 	no.curated = it->file->curated;
-	if ((rc = note_parse(&n, &t->file, buf_str(&t->bytes), t->bytes.len,
-			     &no, err)))
+	rc = it->file->media ?
+		     media_note(&n, &t->file, t->y->o->source, it->file,
+				buf_str(&t->bytes), t->bytes.len, &why, err) :
+		     note_parse(&n, &t->file, buf_str(&t->bytes), t->bytes.len,
+				&no, err);
+	if (rc)
 		return rc;
+	if (why)
+		return put_refused(t, it, why, err);
 	if ((rc = sync_origins_fill(t->y, &t->file, it->file->path, &n, err)))
 		return rc;
 	fill_note(sf, &t->file, it->file, &n);
@@ -295,7 +319,11 @@ static int put_read(struct text_run *t, const struct plan_item *it,
 	}
 	fill(&sf, it->file);
 	sf.id = row ? row->id : 0;
-	sha256_of(sf.hash, buf_str(&t->bytes), t->bytes.len);
+	if (it->file->media)
+		media_hash(sf.hash, it->file, buf_str(&t->bytes),
+			   t->bytes.len);
+	else
+		sha256_of(sf.hash, buf_str(&t->bytes), t->bytes.len);
 	if (row && !row->skipped && row->curated == sf.curated &&
 	    !it->file->again &&
 	    !memcmp(row->hash, sf.hash, SHA256_BYTES))

@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "index/jobs.h"
+#include "index/media.h"
 #include "index/vectors.h"
 #include "source/secret.h"
 
@@ -134,7 +135,12 @@ static int make_groups(struct vector_run *v, struct remem_err *err)
 	}
 	qsort(p->groups, (size_t)p->group_count, sizeof(*p->groups),
 	      by_newest);
-	return 0;
+	for (int i = 0; i < p->group_count && !rc; i++)
+		rc = media_find(v->y->s, &p->a,
+				&p->passages[p->groups[i].newest],
+				p->texts[p->groups[i].newest],
+				&p->groups[i].media, err);
+	return rc;
 }
 
 /* ---- storing ---------------------------------------------------------- */
@@ -304,12 +310,44 @@ int vectors_text(struct embed_item *it, struct vector_run *v,
 	return rc;
 }
 
+/* One at a time: each may have megabytes. A file that has changed waits for
+ * the next look at the files. */
+static int send_media(struct vector_run *v, size_t *sent,
+		      struct remem_err *why)
+{
+	struct portion *p = &v->p;
+	struct buf data = BUF_INIT(0);
+	int rc = 0;
+
+	for (int i = 0; i < p->group_count && !rc && !v->rc; i++) {
+		const struct group *g = &p->groups[i];
+		struct embed_item item = { .text = g->input, .len = g->len,
+					   .tag = i };
+		struct embed_media m;
+
+		if (!g->media || g->have)
+			continue;
+		buf_reset(&data);
+		if (!media_load(&m, &data, &p->a, v->y->o->source, g->media,
+				g->input, g->len))
+			continue;
+		item.len = strcspn(g->input, "\n");
+		item.media = &m;
+		++*sent;
+		rc = v->y->embed->documents(v->e, &item, 1, on_done,
+					    on_refused, vectors_stop, v, why);
+	}
+	buf_release(&data);
+	return rc;
+}
+
 /* 0 also when the provider failed: that is said in the report. */
 static int embed_rest(struct vector_run *v, bool *more, struct remem_err *err)
 {
 	struct portion *p = &v->p;
 	struct embed_item *items = ARENA_ARRAY(&p->a, struct embed_item,
 					       (size_t)p->group_count);
+	size_t sent = 0;
 	struct remem_err why = { 0 };
 	size_t n = 0;
 	int rc;
@@ -317,17 +355,20 @@ static int embed_rest(struct vector_run *v, bool *more, struct remem_err *err)
 	if (!items)
 		return fail_nomem(err);
 	for (int i = 0; i < p->group_count; i++) {
-		if (p->groups[i].have || p->groups[i].busy)
+		if (p->groups[i].have || p->groups[i].busy ||
+		    p->groups[i].media)
 			continue;
 		if ((rc = vectors_text(&items[n], v, &p->groups[i], err)))
 			return rc;
 		items[n++].tag = i;
 	}
-	*more = n || v->moved;
-	if (!n)
+	rc = send_media(v, &sent, &why);
+	*more = n || sent || v->moved;
+	if (!n && !sent && !rc)
 		return 0;
-	rc = v->y->embed->documents(v->e, items, n, on_done, on_refused,
-				    vectors_stop, v, &why);
+	if (n && !rc && !v->rc)
+		rc = v->y->embed->documents(v->e, items, n, on_done,
+					    on_refused, vectors_stop, v, &why);
 	if (v->rc) {
 		if (err)
 			*err = v->err;

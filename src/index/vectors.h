@@ -14,6 +14,7 @@ struct group { /* passages with one key */
 	int first, count; /* of portion.members */
 	int newest; /* lowest place in the portion */
 	bool have;
+	const char *media; /* path of the file that is sent, NULL: the text is */
 	bool busy; /* a batch job holds it: it is not sent again */
 };
 

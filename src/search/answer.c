@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "search/work.h"
+#include "source/names.h"
 #include "text/suspect.h"
 #include "text/window.h"
 
@@ -229,8 +230,14 @@ static void fill_hit(struct work *w, const struct cand *c,
 				   win->end - win->start);
 	h->start_line = win->line_first;
 	h->end_line = win->line_last;
-	h->citation = citation_format(w->a, h->path, h->start_line,
-				      h->end_line);
+	if (c->f->source == STORE_MEMORY && name_media_kind(h->path)) {
+		/* It has no lines; what is shown is its label. */
+		h->start_line = h->end_line = 0;
+		h->citation = h->path;
+	} else {
+		h->citation = citation_format(w->a, h->path, h->start_line,
+					      h->end_line);
+	}
 	h->heading = c->c->heading_path;
 	h->origin = c->p->origin ? c->p->origin : "unknown";
 	h->score = score_shown(w, c->score);

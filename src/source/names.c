@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/attr.h"
+#include "source/source.h"
 
 static const char *const images[] = { ".jpg", ".jpeg", ".png", ".webp",
 				      ".gif", ".heic", ".heif" };
@@ -39,13 +40,22 @@ static bool ends_in(const char *s, const char *const *list, size_t n)
 	return false;
 }
 
-const char *name_media(const char *name)
+unsigned name_media_kind(const char *name)
 {
 	if (ends_in(name, images, ARRAY_LEN(images)))
-		return "media needs a provider that takes images";
-	if (ends_in(name, recordings, ARRAY_LEN(recordings)))
-		return "media needs a provider that takes audio";
-	return NULL;
+		return SOURCE_IMAGE;
+	return ends_in(name, recordings, ARRAY_LEN(recordings)) ?
+		       SOURCE_SOUND : 0;
+}
+
+const char *name_media(const char *name)
+{
+	static const char *const why[] = {
+		NULL, "media needs a provider that takes images",
+		"media needs a provider that takes audio"
+	};
+
+	return why[name_media_kind(name)];
 }
 
 bool name_is_temp(const char *name)

@@ -16,6 +16,8 @@ static inline bool name_is_note(const char *name)
 
 /* NULL, or why an image or a recording is not indexed. */
 const char *name_media(const char *name);
+/* enum source_media of a name, 0: it is none. */
+unsigned name_media_kind(const char *name);
 /* What editors and remem itself leave for moments: never even listed. */
 bool name_is_temp(const char *name);
 static inline bool name_is_temp_note(const char *name) /* one that ends in .md */

@@ -176,7 +176,8 @@ static bool is_listable(const struct source_opts *o, const char *rel,
 		if (s[0] == '.' && !is_allowed(o, s, n))
 			return false;
 	}
-	return pattern ? path_glob(pattern, rel) : name_is_note(rel);
+	return pattern ? path_glob(pattern, rel) : name_is_note(rel) ||
+	       (o->media_listable && name_media_kind(rel));
 }
 
 static int open_place(int *fd, const struct source_root *r,

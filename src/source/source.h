@@ -23,6 +23,8 @@ struct source_extra { /* extraPaths */
 struct session_opts; /* sessions.h */
 struct share; /* base/share.h */
 
+enum source_media { SOURCE_IMAGE = 1, SOURCE_SOUND = 2 };
+
 struct source_opts {
 	const char *workspace; /* absolute real path */
 	const struct source_extra *extra;
@@ -35,6 +37,13 @@ struct source_opts {
 			   source_list_sort() do that if asked */
 	struct share *share; /* NULL, or where others help to stat files */
 	const struct session_opts *sessions; /* NULL: no transcripts */
+	/* Images and sound of extra paths that are taken, as bits of enum
+	 * source_media; of these types. */
+	unsigned media;
+	const char *const *media_types; /* NULL-terminated */
+	const char *media_why; /* why none is, NULL: nobody asked for it */
+	int64_t media_max_bytes;
+	bool media_listable; /* source_open_path() opens them too */
 };
 
 struct source_file {
@@ -46,6 +55,7 @@ struct source_file {
 	uint64_t dev, inode;
 	int64_t size, mtime_ns, ctime_ns;
 	bool curated; /* MEMORY.md, USER.md of the workspace */
+	bool media; /* an image or sound, by its name */
 	const char *skip; /* NULL: index it; else the reason. Folders that are
 			     not walked are listed too, with '/' at the end */
 	bool failed; /* skipped by a failure, not by a rule */

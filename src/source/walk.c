@@ -172,6 +172,18 @@ static void add_folder(struct walker *w, const char *name)
 		e->skip = "hidden folder; allowHidden lets it in";
 }
 
+/* Why an image or sound is only listed; NULL: it is taken. */
+static const char *media_skip(const struct walker *w, struct walk_entry *e,
+			      const char *name, const char *media)
+{
+	e->media = media && (w->o->media & name_media_kind(name));
+	if (!media || e->media)
+		return NULL;
+	if (w->o->media)
+		return "left out by memorySearch.multimodal.modalities";
+	return w->o->media_why ? w->o->media_why : media;
+}
+
 static void add_file(struct walker *w, const char *name)
 {
 	const char *media;
@@ -189,7 +201,7 @@ static void add_file(struct walker *w, const char *name)
 	else if (name_is_conflict(name))
 		e->skip = "copy left by a synchronisation conflict";
 	else
-		e->skip = media;
+		e->skip = media_skip(w, e, name, media);
 }
 
 /* What the stat says of it. */
@@ -199,6 +211,13 @@ static void judge_stat(struct walker *w, struct walk_entry *e)
 						 SOURCE_MAX_FILE_BYTES;
 
 	w->twins |= e->twin;
+	if (e->media && e->st.size > w->o->media_max_bytes && !e->skip) {
+		e->skip = arena_printf(w->a, "has %lld bytes, more than the "
+				       "%lld that are taken of an image or "
+				       "sound", (long long)e->st.size,
+				       (long long)w->o->media_max_bytes);
+		return;
+	}
 	if (e->st.size <= max || e->skip)
 		return;
 	e->failed = true;
@@ -255,9 +274,7 @@ static void add_link(struct walker *w, int fd, const char *name)
 		e->skip = "symbolic link that leads nowhere";
 	else if (!S_ISREG(st.st_mode))
 		e->skip = "not a regular file";
-	else if (media)
-		e->skip = media;
-	else
+	else if (!(e->skip = media_skip(w, e, name, media)))
 		stat_entry(w, e, &st);
 }
 
@@ -477,6 +494,7 @@ static void emit(struct walker *w, const struct walk_entry *e)
 	f->skip = e->skip;
 	f->failed = e->failed;
 	f->linked = e->linked;
+	f->media = e->media;
 }
 
 /* The folder w->path cannot be read (any more): what the index has stays. */
@@ -725,7 +743,7 @@ static void walk_single(struct walker *w)
 	struct source_root *r = &w->roots[w->root];
 	const char *shown = w->more[w->root].shown;
 	const char *media = name_media(r->single);
-	struct walk_entry e = { .skip = media };
+	struct walk_entry e = { 0 };
 	struct source_file *f;
 	struct stat st;
 
@@ -734,7 +752,8 @@ static void walk_single(struct walker *w)
 		r->problem = "not there";
 		return;
 	}
-	if (!media && !S_ISREG(st.st_mode))
+	e.skip = media_skip(w, &e, r->single, media);
+	if (!e.skip && !S_ISREG(st.st_mode))
 		e.skip = "not a regular file";
 	stat_entry(w, &e, &st);
 	f = list_add(w->l, shown, 0, w->root);
@@ -744,6 +763,7 @@ static void walk_single(struct walker *w)
 	list_stat_put(f, &e.st);
 	f->skip = e.skip;
 	f->failed = e.failed;
+	f->media = e.media;
 }
 
 /* A root that could not be opened is listed, so that it is not forgotten. */

@@ -19,7 +19,7 @@ struct walk_entry { /* of a folder */
 	const char *skip; /* NULL: a note, or a folder to walk */
 	struct list_stat st;
 	int failure; /* errno of its stat; 0: none */
-	bool folder, linked, failed, twin;
+	bool folder, linked, failed, twin, media;
 	bool later; /* a link to a folder that is followed in the end */
 };
 

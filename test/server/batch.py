@@ -24,6 +24,7 @@ The control file is JSON and read at each request:
   cancel=STATUS   so does the end of one
   forget=1        no job is known any more
   gone=1          files of answers are not there any more
+  sees=MAP        what is in a picture or sound of a type, as a text
   poison=WORD     a text with that word gets an error in its line, and 400
 
 The log has a line of JSON a request: call, status, lines. No text is logged.
@@ -273,11 +274,22 @@ class Handler(BaseHTTPRequestHandler):
             out["errors"] = {"data": [{"message": "the file is wrong"}]}
         return out
 
+    def seen(self, parts, c):
+        """The text, or what is in the picture that comes with it."""
+        if len(parts) == 1:
+            return parts[0]["text"]
+        only(parts[1], "inlineData")
+        data = parts[1]["inlineData"]
+        only(data, "mimeType", "data")
+        raw = base64.b64decode(data["data"], validate=True)
+        self.note("media " + data["mimeType"], 200, len(raw))
+        return c.get("sees", {}).get(data["mimeType"], "nothing")
+
     def plain(self, vendor, request, c):
         """The ordinary interface, for what is not in a job."""
         if vendor == "gemini":
             parts = request.get("requests", [request])
-            texts = [p["content"]["parts"][0]["text"] for p in parts]
+            texts = [self.seen(p["content"]["parts"], c) for p in parts]
         else:
             texts = request["input"]
         self.call = ("plain", len(texts))
