@@ -57,6 +57,24 @@ void job_search_text(void)
 	ask("when was the gateway timeout ERR_PAY_4021 deployed, 数据库缓存");
 }
 
+/* A page as question: all that a paste of 200 words costs. */
+void job_search_paste_begin(const char *d)
+{
+	job_search_text_begin(d);
+}
+
+void job_search_paste(void)
+{
+	char page[2048] = "";
+	size_t n = 0;
+
+	for (unsigned i = 0; i < 200; i++)
+		n += (size_t)snprintf(page + n, sizeof(page) - n, "%s%u ",
+				      i % 2 ? "note" : "gateway timeout v",
+				      i % 2 ? 0 : i);
+	ask(page);
+}
+
 void job_scan_begin(const char *d)
 {
 	struct vec_meta m = { 1.0f / 127, 1, 1, 1, VEC_ALIVE, 0 };

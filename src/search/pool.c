@@ -127,8 +127,8 @@ static int load_files(struct work *w, const int64_t *chunk_files, int n,
 
 		if (find_file(w, ids[i]))
 			continue;
-		rc = w->s->ops->file_get(w->s, w->a, ids[i],
-					 &all[w->file_count], &found, err);
+		rc = w->s->ops->file_brief(w->s, w->a, ids[i],
+					   &all[w->file_count], &found, err);
 		if (rc)
 			return rc;
 		if (found)
@@ -342,7 +342,8 @@ static int add_named(struct work *w, struct store_scored *name, int64_t *ids,
 	bool found;
 	int count, i, rc;
 
-	rc = w->s->ops->file_get(w->s, w->a, name->id, &f, &found, err);
+	rc = w->s->ops->file_brief(w->s, w->a, name->id, &f, &found,
+				   err);
 	if (rc || !found)
 		return rc;
 	if (addressed(&w->q, f.path))

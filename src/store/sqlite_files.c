@@ -198,6 +198,29 @@ int sq_file_get(struct store *store, struct arena *a, int64_t id,
 	return one_file(s, a, st, out, found, err);
 }
 
+int sq_file_brief(struct store *store, struct arena *a, int64_t id,
+		  struct store_file *out, bool *found, struct remem_err *err)
+{
+	struct sq *s = sq_of(store);
+	sqlite3_stmt *st;
+	int rc = sq_get(s, S_FILE_BRIEF, &st, err);
+
+	*found = false;
+	if (rc)
+		return rc;
+	sqlite3_bind_int64(st, 1, id);
+	if ((rc = sq_step(s, st, err)) <= 0)
+		return rc;
+	memset(out, 0, sizeof(*out));
+	out->id = id;
+	out->path = sq_col_text(a, st, 0);
+	out->source = (enum store_source)sqlite3_column_int(st, 1);
+	out->date = sq_col_date(st, 2);
+	*found = true;
+	sqlite3_reset(st);
+	return a->failed ? fail_nomem(err) : 0;
+}
+
 int sq_file_find(struct store *store, struct arena *a, const char *path,
 		 struct store_file *out, bool *found, struct remem_err *err)
 {

@@ -139,29 +139,54 @@ static bool reached(const struct cursor *c, const struct entry *e,
 	return i < e->rest && rest[i] > key[*same];
 }
 
+/* Bytes that the term at hand and key share, if key is behind it on the same
+ * page; else -1. The classes of a term stand directly behind it. */
+static int going_on(const struct cursor *c, uint32_t page,
+		    const unsigned char *key, size_t len)
+{
+	size_t same = 0, both = len < c->term_len ? len : c->term_len;
+
+	if (page != c->page || !c->next || c->fresh)
+		return -1;
+	while (same < both && c->term[same] == key[same])
+		same++;
+	if (same == both ? len > c->term_len : key[same] > c->term[same])
+		return (int)same;
+	return -1;
+}
+
+static int seek_page(struct cursor *c, const unsigned char *key, size_t len,
+		     size_t same)
+{
+	struct entry e;
+
+	while (c->next) {
+		if (!entry_read(&e, c))
+			return broken(c);
+		if (reached(c, &e, key, len, &same)) {
+			memcpy(c->term, key, e.keep);
+			return take(c, &e) ? 0 : broken(c);
+		}
+		if (!skip(c))
+			return broken(c);
+	}
+	return 0;
+}
+
 int cursor_seek(struct cursor *c, uint32_t page, const void *key, size_t len,
 		bool further)
 {
-	c->live = false;
-	for (; page <= c->last && !c->broken; page++) {
-		size_t same = 0;
-		struct entry e;
-		int rc;
+	int same = going_on(c, page, key, len);
 
-		if ((rc = page == c->page ? rewind_leaf(c) : load(c, page)))
+	c->live = false;
+	for (; page <= c->last && !c->broken; page++, same = -1) {
+		int rc = same >= 0 ? 0 :
+			 page == c->page ? rewind_leaf(c) : load(c, page);
+
+		if (!rc)
+			rc = seek_page(c, key, len, same < 0 ? 0 : (size_t)same);
+		if (rc || c->live || !further)
 			return rc;
-		while (c->next) {
-			if (!entry_read(&e, c))
-				return broken(c);
-			if (reached(c, &e, key, len, &same)) {
-				memcpy(c->term, key, e.keep);
-				return take(c, &e) ? 0 : broken(c);
-			}
-			if (!skip(c))
-				return broken(c);
-		}
-		if (!further)
-			break;
 	}
 	return 0;
 }

@@ -6,6 +6,10 @@
 #include "store/sqlite_store.h"
 #include "store/topk.h"
 
+/* A page as question names a file at its beginning if at all; all its words
+ * looked up took a third of the time it took. */
+#define TERMS_MANY 64
+#define TERMS_FIRST 32
 #define NAMES_MAX 200000 /* postings read for one question */
 
 struct names {
@@ -104,7 +108,7 @@ static float whole(const struct store_term *terms, int n, const int *seen)
 static int read_groups(struct names *m, const struct store_term *terms, int n,
 		       int *seen, struct remem_err *err)
 {
-	int groups = 0, rc = 0;
+	int look = n > TERMS_MANY ? TERMS_FIRST : n, groups = 0, rc = 0;
 
 	for (int i = 0; !rc && i < n; i++) {
 		bool first = true;
@@ -114,7 +118,7 @@ static int read_groups(struct names *m, const struct store_term *terms, int n,
 		if (!first)
 			continue;
 		seen[i] = ++groups;
-		for (int k = i; !rc && k < n; k++)
+		for (int k = i; !rc && k < look; k++)
 			if (terms[k].group == terms[i].group)
 				rc = read_name(m, &terms[k], groups, err);
 	}

@@ -420,6 +420,7 @@ const struct store_ops store_backend_sqlite = {
 	.files_each = sq_files_each,
 	.file_stamps = sq_file_stamps,
 	.file_get = sq_file_get,
+	.file_brief = sq_file_brief,
 	.file_find = sq_file_find,
 	.fingerprint = sq_fingerprint,
 	.fingerprint_find = sq_fingerprint_find,

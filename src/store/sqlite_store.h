@@ -235,6 +235,8 @@ int sq_file_stamps(struct store *st, const char *under,
 		   struct remem_err *err);
 int sq_file_get(struct store *st, struct arena *a, int64_t id,
 		struct store_file *out, bool *found, struct remem_err *err);
+int sq_file_brief(struct store *st, struct arena *a, int64_t id,
+		  struct store_file *out, bool *found, struct remem_err *err);
 int sq_file_find(struct store *st, struct arena *a, const char *path,
 		 struct store_file *out, bool *found, struct remem_err *err);
 

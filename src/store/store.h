@@ -230,6 +230,10 @@ struct store_ops {
 	int (*file_get)(struct store *s, struct arena *a, int64_t id,
 			struct store_file *out, bool *found,
 			struct remem_err *err);
+	/* What a search needs of a file: id, path, source and date. */
+	int (*file_brief)(struct store *s, struct arena *a, int64_t id,
+			  struct store_file *out, bool *found,
+			  struct remem_err *err);
 	int (*file_find)(struct store *s, struct arena *a, const char *path,
 			 struct store_file *out, bool *found,
 			 struct remem_err *err);
@@ -298,7 +302,8 @@ struct store_ops {
 	bool (*text_held)(struct store *s, int64_t chunk);
 	/*
 	 * Files whose name, path, title or aliases hold the terms: share of
-	 * the terms' idf covered by the name, best first.
+	 * the terms' idf covered by the name, best first. Of many terms only
+	 * the first are looked for.
 	 */
 	int (*name_pool)(struct store *s, const struct store_term *terms, int n,
 			 const struct store_set *set, int k,

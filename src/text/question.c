@@ -31,15 +31,20 @@ static bool is_blank(uint32_t cp)
 static void trim(const char **s, size_t *len)
 {
 	const char *p = *s;
-	size_t n = *len, bytes, end = 0;
+	size_t n = *len, bytes, end, at;
 
 	while (n && is_blank(fold_decode(p, n, &bytes))) {
 		p += bytes;
 		n -= bytes;
 	}
-	for (size_t i = 0; i < n; i += bytes)
-		if (!is_blank(fold_decode(p + i, n - i, &bytes)))
-			end = i + bytes;
+	for (end = n; end; end = at) {
+		for (at = end - 1; at && end - at < 4 &&
+				   ((unsigned char)p[at] & 0xc0) == 0x80;)
+			at--;
+		if (!is_blank(fold_decode(p + at, n - at, &bytes)) ||
+		    at + bytes < end)
+			break;
+	}
 	*s = p;
 	*len = end;
 }

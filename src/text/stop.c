@@ -134,16 +134,20 @@ static const char han_content[] =
 	"又名"
 	" 有人 有时 之类 呢绒 吗啡 但丁 和田 和记 大和 有限公司 ";
 
+/* Words are of three bytes at least; most differ in the third already. */
 static size_t longest(const char *list, const char *s, size_t len)
 {
 	const char *p = list + 1;
 	size_t best = 0;
 
+	if (len < 3)
+		return 0;
+
 	while (*p) {
 		const char *blank = strchr(p, ' ');
 		size_t n = (size_t)(blank - p);
 
-		if (n > best && n <= len && !memcmp(p, s, n))
+		if (n > best && n <= len && p[2] == s[2] && !memcmp(p, s, n))
 			best = n;
 		p = blank + 1;
 	}
