@@ -10,8 +10,8 @@
  * Tokens are dealt out evenly to tiles of up to 16 rows; a last one that would
  * have fewer starts earlier, where it computes again what is there already.
  *
- * Tiles are set up and given back in each call: between calls a thread has
- * nothing that the system would have to save at a change of threads.
+ * Tiles are configured in each call and released at its end: between calls a
+ * thread has nothing that the system would have to save at a change of threads.
  */
 #include "base/cpu.h"
 
@@ -47,22 +47,36 @@ _Static_assert(KERNEL_BLOCK == 2 * SIDE && KERNEL_HEAD == 2 * SIDE &&
 #define tile_zero(tile) __asm__ volatile("tilezero %tmm" #tile)
 #define tile_dot(sum, a, b) \
 	__asm__ volatile("tdpbf16ps %tmm" #b ", %tmm" #a ", %tmm" #sum)
-#define tiles_end() __asm__ volatile("tilerelease")
 
-/* Tiles 0 to 5 (sums and first operands) have `rows` rows, 6 and 7 all. */
-VEC static INLINE void tiles_begin(int rows)
+struct config { /* of all tiles; see ldtilecfg */
+	uint8_t palette, start, none[14];
+	uint16_t width[16];
+	uint8_t rows[16];
+};
+
+/*
+ * Tiles 0 to 5 (sums and first operands) have `rows` rows, 6 and 7 all. What
+ * the caller's thread had is kept in `old` and put back at the end: other
+ * libraries of a process configure a thread once and count on it.
+ */
+VEC static INLINE void tiles_begin(struct config *old, int rows)
 {
-	struct {
-		uint8_t palette, start, none[14];
-		uint16_t width[16];
-		uint8_t rows[16];
-	} c = { .palette = 1 };
+	struct config c = { .palette = 1 };
 
 	for (int i = 0; i < 8; i++) {
 		c.width[i] = PAIR_ROW;
 		c.rows[i] = (uint8_t)(i < 6 ? rows : SIDE);
 	}
+	__asm__ volatile("sttilecfg %0" : "=m"(*old));
 	__asm__ volatile("ldtilecfg %0" :: "m"(c));
+}
+
+VEC static INLINE void tiles_end(const struct config *old)
+{
+	if (old->palette)
+		__asm__ volatile("ldtilecfg %0" :: "m"(*old));
+	else
+		__asm__ volatile("tilerelease");
 }
 
 VEC static INLINE vi round_two(vf low, vf high)
@@ -154,6 +168,7 @@ struct job {
 	int n_slots, ahead;
 	int blocks, panels, n;
 	struct cut cut;
+	struct config config; /* of the caller */
 };
 
 #define RING 8 /* slots for one group */
@@ -224,7 +239,7 @@ VEC static void start_job(struct job *j, const struct matrix *m,
 		UNROLL for (int part = 0; part < 8; part++)
 			unpack_part(&s, part);
 	}
-	tiles_begin(j->cut.rows);
+	tiles_begin(&j->config, j->cut.rows);
 }
 
 VEC static INLINE void gelu_row(struct sums *s, size_t pitch, int rows)
@@ -356,7 +371,7 @@ VEC static void multiply(float *out, size_t stride, const struct matrix *m,
 				   stride * sizeof(float), SIDE, g.two);
 		}
 	}
-	tiles_end();
+	tiles_end(&j.config);
 }
 
 VEC static void multiply_gelu(struct acts *out, const struct matrix *m,
@@ -383,7 +398,7 @@ VEC static void multiply_gelu(struct acts *out, const struct matrix *m,
 	}
 	while (s.done < s.rows)
 		gelu_row(&s, j.wide_pitch, j.cut.rows);
-	tiles_end();
+	tiles_end(&j.config);
 }
 
 /* ---- token by token --------------------------------------------------- */
@@ -635,13 +650,14 @@ VEC static void attend(float *out, const float *q, const float *k,
 			  .len = len, .end = end, .pitch = end + SIDE };
 	struct turn turn = { .scores = { s->scores,
 					 s->scores + SIDE * h.pitch } };
+	struct config config;
 	struct cut c = { .tiles = (len + SIDE - 1) / SIDE };
 
 	c.rows = (len + c.tiles - 1) / c.tiles;
 	pack_queries(&h, q);
 	pack_keys(&h, k);
 	pack_values(&h, v);
-	tiles_begin(c.rows);
+	tiles_begin(&config, c.rows);
 	for (int t = 0; t < end; t += 2 * SIDE)
 		score_keys(&h, turn.scores[0], h.queries, t);
 	for (int g = 0; g < c.tiles; g++) {
@@ -653,7 +669,7 @@ VEC static void attend(float *out, const float *q, const float *k,
 	for (int t = 0; t < end; t += 2 * SIDE)
 		gather_keys(&h, turn.scores[1], t);
 	put_results(&h, turn.last, turn.by[1], c.rows);
-	tiles_end();
+	tiles_end(&config);
 }
 
 const struct kernel kernel_amx = {
