@@ -140,6 +140,9 @@ static void fill_limits(struct embedder *e)
 	size_t items = either(c->max_batch_items, e->info.max_items > 0 ?
 				      e->info.max_items : e->p->max_items);
 
+	/* Its form has room for one: no setting makes it two. */
+	if (e->info.max_items == 1)
+		items = 1;
 	if (c->learned_items > 0 && (size_t)c->learned_items < items)
 		items = (size_t)c->learned_items;
 	limits_init(&e->limits, items,
@@ -526,7 +529,8 @@ int embedder_query(struct embedder *e, const char *text, size_t len,
 	int whole = deadline_ms > 0 && deadline_ms < timeout ? deadline_ms :
 							       timeout;
 	struct ask ask = { .kind = EMBED_QUERY, .text = text,
-			   .timeout_ms = whole, .tries = RETRY_TRIES,
+			   .timeout_ms = whole,
+			   .tries = health_tries(e),
 			   .cancel = e->cancel, .ctx = e->cancel_ctx };
 
 	*out = NULL;
@@ -563,7 +567,9 @@ int embedder_documents(struct embedder *e, const struct embed_item *items,
 		return documents_local(e, items, n, &sink, err);
 	if (health_is_cooling(e, err))
 		return e->health.code;
-	rc = embed_run(e, items, n, &sink, &why);
+	rc = health_probe(e, cancel, ctx, &why);
+	if (!rc)
+		rc = embed_run(e, items, n, &sink, &why);
 	health_note(e, rc, &why);
 	if (rc && err)
 		*err = why;

@@ -66,12 +66,11 @@ struct embed_config {
 	void (*health_load)(void *ctx, struct embed_health *h);
 	void (*health_save)(void *ctx, const struct embed_health *h);
 	void *health_ctx;
+	double wait_scale; /* of waits before a retry, 0: 1 */
 	/*
-	 * Tests only. Waits before a retry are multiplied by wait_scale (0: 1).
-	 * transport takes the place of the network: called from several threads
-	 * at once, it fills reply as http_perform() does.
+	 * Tests only: takes the place of the network. Called from several
+	 * threads at once, it fills reply as http_perform() does.
 	 */
-	double wait_scale;
 	void (*transport)(void *ctx, const struct http_request *req,
 			  struct http_reply *reply);
 	void *transport_ctx;

@@ -76,6 +76,11 @@ int embed_alive(struct embedder *e, bool (*cancel)(void *ctx), void *ctx,
 
 /* Whether there is no use in asking yet; err says why there was no answer. */
 bool health_is_cooling(struct embedder *e, struct remem_err *err);
+/* Requests of a question: one that was down is not asked twice at once. */
+int health_tries(struct embedder *e);
+/* Before many requests to one that was down: a tiny one. */
+int health_probe(struct embedder *e, bool (*cancel)(void *ctx), void *ctx,
+		 struct remem_err *err);
 /* How a call ended. What the caller's own bounds cut short says nothing. */
 void health_note(struct embedder *e, int rc, const struct remem_err *why);
 

@@ -8,12 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "embed/embedder.h"
 
 #define COOL_MS 5000
 #define COOL_DOUBLINGS 6 /* 5 minutes */
+#define PROBE_MS 20000
 #define COOL_MAX_MS (INT64_C(5000) << COOL_DOUBLINGS)
 
 /* A record of others, unless the clock was put back since. */
@@ -61,6 +63,28 @@ bool health_is_cooling(struct embedder *e, struct remem_err *err)
 	     (int)((h->until_ms - clock_now_ms()) / 1000) + 1);
 	fail_action(err, "%s", h->action);
 	return true;
+}
+
+int health_tries(struct embedder *e)
+{
+	load(e);
+	return e->health.times ? 1 : RETRY_TRIES;
+}
+
+int health_probe(struct embedder *e, bool (*cancel)(void *ctx), void *ctx,
+		 struct remem_err *err)
+{
+	struct ask ask = { .kind = EMBED_DOCUMENT, .text = "probe", .len = 5,
+			   .timeout_ms = PROBE_MS, .tries = 1, .whole = true,
+			   .cancel = cancel, .ctx = ctx };
+	float *vec = NULL;
+	int dims, rc;
+
+	if (!e->health.times)
+		return 0;
+	rc = embed_ask(e, &ask, &vec, &dims, err);
+	mem_free(vec);
+	return rc;
 }
 
 static void save(struct embedder *e)
