@@ -246,6 +246,13 @@ static int check_memory(struct pull *p, int64_t need, struct remem_err *err)
 	return REMEM_ELIMIT;
 }
 
+/* What the model needs beside its file. */
+static int64_t beside(const struct pull *p)
+{
+	return p->known ? known_model_memory(p->known) - p->known->bytes :
+			  BESIDE_BYTES;
+}
+
 static int check_space(struct pull *p, struct remem_err *err)
 {
 	struct statvfs v;
@@ -260,7 +267,7 @@ static int check_space(struct pull *p, struct remem_err *err)
 				    (long long)((p->total - p->have) >> 20),
 				    (long long)(room >> 20), p->folder);
 	}
-	return check_memory(p, p->total + BESIDE_BYTES, err);
+	return check_memory(p, p->total + beside(p), err);
 }
 
 /* What is there belongs to another file: the next try begins anew. */
@@ -534,8 +541,9 @@ static int pull(struct pull *p, const char *name, struct remem_err *err)
 {
 	int rc = name_source(p, name, err);
 
+	/* The file may be half as large as the usual one, with 4 bits. */
 	if (!rc && p->known)
-		rc = check_memory(p, known_model_memory(p->known), err);
+		rc = check_memory(p, p->known->bytes / 2 + beside(p), err);
 	if (rc)
 		return rc;
 	if (is_address(p->source) && (rc = http_new(&p->http, err)))

@@ -5,15 +5,10 @@
  */
 #include "embed/local_model.h"
 
-#include <ctype.h>
-#include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/buf.h"
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/path.h"
 #include "base/utf8.h"
@@ -35,6 +30,7 @@
  * the graph of 512 tokens; from runs with shapes of 20 to 330 MB. */
 #define LIBRARY_BYTES (64 * MIB)
 #define VOCABULARY_BYTES 320
+#define TABLES_BYTES 48 /* where it is not loaded (embed_worker_cut.h) */
 
 struct row {
 	const char *arch; /* "architecture:part" */
@@ -151,6 +147,7 @@ static void read_numbers(struct local_model *m, const struct gguf *g)
 	m->layers = bounded(number(g, m, "block_count", 0), 4096);
 	m->pooling = (enum local_pooling)number(g, m, "pooling_type",
 						POOL_UNSAID);
+	m->tables = gguf_find(g, "remem.tokenizer.trie.nodes");
 	m->vocabulary = pieces && pieces->type == GGUF_ARRAY ?
 				(int64_t)pieces->count : 0;
 }
@@ -232,7 +229,8 @@ int64_t local_model_memory(const struct local_model *m)
 {
 	int64_t window = local_model_window(m);
 
-	return m->bytes + LIBRARY_BYTES + m->vocabulary * VOCABULARY_BYTES +
+	return m->bytes + LIBRARY_BYTES +
+	       m->vocabulary * (m->tables ? TABLES_BYTES : VOCABULARY_BYTES) +
 	       window * m->vocabulary * (int64_t)sizeof(float) +
 	       /* keys, values and what the graph holds between two layers */
 	       window * m->dims * (m->layers + 32) * (int64_t)sizeof(float);
@@ -245,58 +243,4 @@ int64_t local_model_speed(const struct local_model *m)
 	int64_t weights = (int64_t)12 * m->dims * m->dims * m->layers;
 
 	return weights > 0 ? INT64_C(22000000000) / weights : 0;
-}
-
-static bool read_at(struct buf *b, const char *root, const char *path)
-{
-	char whole[PATH_MAX];
-
-	buf_reset(b);
-	snprintf(whole, sizeof(whole), "%s%s", root, path);
-	return !file_read(b, whole, NULL);
-}
-
-static int64_t number_of(const struct buf *b)
-{
-	const char *s = buf_str(b);
-
-	return isdigit((unsigned char)s[0]) ? strtoll(s, NULL, 10) : -1;
-}
-
-/* Pages of files that a control group would give up before it runs out. */
-static int64_t reclaimable(struct buf *b, const char *root)
-{
-	static const char *const names[] = { "\ninactive_file ",
-					     "\nactive_file " };
-	int64_t sum = 0;
-
-	if (!read_at(b, root, "/sys/fs/cgroup/memory.stat"))
-		return 0;
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		const char *at = strstr(buf_str(b), names[i]);
-
-		sum += at ? strtoll(at + strlen(names[i]), NULL, 10) : 0;
-	}
-	return sum;
-}
-
-int64_t local_memory_free(const char *root)
-{
-	struct buf b = BUF_INIT(1 << 16);
-	int64_t left = -1, most = -1, used = -1;
-	const char *at;
-
-	if (read_at(&b, root, "/proc/meminfo") &&
-	    (at = strstr(buf_str(&b), "MemAvailable:")))
-		left = strtoll(at + 13, NULL, 10) * 1024;
-	if (read_at(&b, root, "/sys/fs/cgroup/memory.max"))
-		most = number_of(&b);
-	if (most >= 0 && read_at(&b, root, "/sys/fs/cgroup/memory.current"))
-		used = number_of(&b);
-	if (used > 0)
-		used -= reclaimable(&b, root);
-	if (used >= 0 && (left < 0 || most - used < left))
-		left = most > used ? most - used : 0;
-	buf_release(&b);
-	return left;
 }

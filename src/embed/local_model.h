@@ -30,6 +30,7 @@ struct local_model {
 	int64_t vocabulary;
 	int layers;
 	enum local_pooling pooling;
+	bool tables; /* ours are in the file: llama.cpp needs no vocabulary */
 	bool nfkc; /* its tokenizer wants NFKC, and brings no map for it */
 	bool shortens; /* its vectors may be cut after any dimension */
 	const char *query_prefix, *document_prefix;
@@ -45,8 +46,9 @@ int local_model_window(const struct local_model *m);
 int64_t local_model_memory(const struct local_model *m);
 /* Tokens a second on one thread, from its shape: an estimate. */
 int64_t local_model_speed(const struct local_model *m);
-/* Bytes that the machine (and the control group) has to give; -1: unknown.
- * root is put before each path: "" for the machine itself. */
+/* Bytes that the machine and the control groups around this process have to
+ * give (local_memory.c); -1: unknown. root is put before each path: "" for the
+ * machine itself. */
 int64_t local_memory_free(const char *root);
 
 #endif

@@ -296,6 +296,61 @@ static void test_local__memory_is_what_machine_and_group_leave(void **state)
 	tmp_end(&t);
 }
 
+static void put_in(struct tmp *t, const char *folder, const char *name,
+		   const char *text)
+{
+	char path[300];
+
+	assert_int_equal(dir_make(tmp_path(t, folder), 0700, NULL), 0);
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	tmp_put(t, path, text);
+}
+
+/* The smallest of the groups around the process decides. */
+static void test_local__memory_of_groups_within_groups(void **state)
+{
+	struct tmp t;
+
+	(void)state;
+	tmp_begin(&t);
+	put_in(&t, "proc/self", "cgroup", "0::/user.slice/记忆\n");
+	put_in(&t, "proc", "meminfo", "MemAvailable: 8192 kB\n");
+	put_in(&t, "sys/fs/cgroup/user.slice/记忆", "memory.max", "max\n");
+	put_in(&t, "sys/fs/cgroup/user.slice", "memory.max", "3000000\n");
+	put_in(&t, "sys/fs/cgroup/user.slice", "memory.current", "1000000\n");
+	assert_int_equal(local_memory_free(t.dir), 2000000);
+	put_in(&t, "sys/fs/cgroup/user.slice/记忆", "memory.max", "900\n");
+	put_in(&t, "sys/fs/cgroup/user.slice/记忆", "memory.current", "1000\n");
+	assert_int_equal(local_memory_free(t.dir), 0);
+	/* A path that leads elsewhere is not followed. */
+	put_in(&t, "proc/self", "cgroup", "0::/../../user.slice\n");
+	assert_int_equal(local_memory_free(t.dir), 8192 << 10);
+	tmp_end(&t);
+}
+
+static void test_local__memory_of_the_first_version_of_groups(void **state)
+{
+	struct tmp t;
+
+	(void)state;
+	tmp_begin(&t);
+	put_in(&t, "proc/self", "cgroup",
+	       "5:cpu,cpuacct:/a\n4:memory:/docker/abc\n0::/a\n");
+	put_in(&t, "sys/fs/cgroup/memory/docker/abc", "memory.limit_in_bytes",
+	       "9223372036854771712\n");
+	put_in(&t, "sys/fs/cgroup/memory/docker/abc", "memory.usage_in_bytes",
+	       "5000\n");
+	put_in(&t, "sys/fs/cgroup/memory", "memory.limit_in_bytes", "70000\n");
+	put_in(&t, "sys/fs/cgroup/memory", "memory.usage_in_bytes", "60000\n");
+	put_in(&t, "sys/fs/cgroup/memory", "memory.stat",
+	       "cache 1\ntotal_inactive_file 20000\ntotal_active_file 500\n");
+	assert_int_equal(local_memory_free(t.dir), 30500);
+	/* In a container the path is not to be seen. */
+	put_in(&t, "proc/self", "cgroup", "4:memory:/outside\n");
+	assert_int_equal(local_memory_free(t.dir), 30500);
+	tmp_end(&t);
+}
+
 static void test_local__releases_that_are_not_known_are_not_used(void **state)
 {
 	(void)state;
