@@ -15,20 +15,21 @@ static struct remem *r;
 static struct vecfile *vectors;
 static struct scan_question asked;
 
-static void ask(const char *question)
+static size_t ask(const char *question)
 {
 	struct remem_search_opts o = REMEM_OPTS_INIT(o);
 	struct remem_results *res;
 	struct remem_err err;
+	size_t hits;
 
 	o.mode = REMEM_MODE_TEXT;
 	o.no_sync = 1;
 	o.now = "2026-03-01";
 	if (remem_search(r, question, strlen(question), &o, &res, &err))
 		job_die("search", err.message);
-	if (!remem_results_count(res))
-		job_die("search", "no hit");
+	hits = remem_results_count(res);
 	remem_results_free(res);
+	return hits;
 }
 
 void job_search_text_begin(const char *d)
@@ -49,7 +50,8 @@ void job_search_text_begin(const char *d)
 	if (remem_open(&r, &o, &err) || remem_index(r, &io, &json, &err))
 		job_die("open", err.message);
 	remem_free(json);
-	ask("deployed gateway");
+	if (!ask("deployed gateway"))
+		job_die("search", "no hit");
 }
 
 void job_search_text(void)
@@ -65,7 +67,7 @@ void job_search_paste_begin(const char *d)
 
 void job_search_paste(void)
 {
-	char page[2048] = "";
+	char page[4096] = "";
 	size_t n = 0;
 
 	for (unsigned i = 0; i < 200; i++)

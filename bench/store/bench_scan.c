@@ -3,9 +3,11 @@
  *
  *   bench_scan [ROWS DIMS]...      100000 384  1000000 384  100000 1536
  *
- * Both read the same mapped file in the same run, warm, on one core; the plain
- * read only adds words up. One line of JSON for each size and kernel, times
- * are the best of some rounds.
+ * Both read the same mapped file, warm, on one core; the plain read only adds
+ * words up. They take turns, and what counts is the median of their ratios: a
+ * read that was measured once, before other programs came, made every scan
+ * behind it look twice as slow. One line of JSON for each size and kernel; ms
+ * are medians, as is the ratio, of which the range stands beside it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +22,7 @@
 #include <immintrin.h>
 #endif
 
-#define ROUNDS 7
+#define ROUNDS 15
 
 static uint64_t seed = 88172645463325252u;
 
@@ -97,6 +99,38 @@ static struct vecfile *make(const char *path, size_t rows, int dims)
 	return v;
 }
 
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void sort(double v[ROUNDS])
+{
+	qsort(v, ROUNDS, sizeof(*v), by_value);
+}
+
+static double read_ns(const struct vecfile *v)
+{
+	static volatile uint64_t sink;
+	int64_t t = clock_mono_ns();
+
+	sink += read_plain(v->map, v->map_bytes);
+	return (double)(clock_mono_ns() - t);
+}
+
+static double scan_ns(const struct scan_question *u, const struct vecfile *v,
+		      size_t rows, struct store_scored *hits)
+{
+	int64_t t = clock_mono_ns();
+	struct topk top;
+
+	topk_init(&top, hits, 464);
+	scan_vectors(u, v, rows, NULL, &top);
+	return (double)(clock_mono_ns() - t);
+}
+
 static void measure(const char *path, size_t rows, int dims)
 {
 	static const enum cpu_level levels[] = { CPU_PORTABLE, CPU_AVX2,
@@ -105,45 +139,36 @@ static void measure(const char *path, size_t rows, int dims)
 	struct scan_question u = { 0 };
 	struct store_scored *hits = mem_array(464, sizeof(*hits));
 	float *q = mem_array((size_t)dims, sizeof(*q));
-	volatile uint64_t sink = 0;
 	double bytes = (double)v->blocks * (double)v->block_bytes;
-	int64_t plain = INT64_MAX;
 
 	for (int i = 0; i < dims; i++)
 		q[i] = (float)(int8_t)next() / 127;
-	for (int i = 0; i < ROUNDS; i++) {
-		int64_t t = clock_mono_ns();
-
-		sink += read_plain(v->map, v->map_bytes);
-		t = clock_mono_ns() - t;
-		plain = t < plain ? t : plain;
-	}
 	for (size_t l = 0; l < sizeof(levels) / sizeof(levels[0]); l++) {
-		int64_t best = INT64_MAX;
-		struct topk top;
+		double scan[ROUNDS], plain[ROUNDS], ratio[ROUNDS];
 
 		if (levels[l] > cpu_best() ||
 		    scan_question_init(&u, dims, q, NULL, NULL, NULL))
 			continue;
 		u.kernel = scan_kernel_for(levels[l]);
 		for (int i = 0; i < ROUNDS; i++) {
-			int64_t t = clock_mono_ns();
-
-			topk_init(&top, hits, 464);
-			scan_vectors(&u, v, rows, NULL, &top);
-			t = clock_mono_ns() - t;
-			best = t < best ? t : best;
+			plain[i] = read_ns(v);
+			scan[i] = scan_ns(&u, v, rows, hits);
+			ratio[i] = scan[i] / plain[i];
 		}
+		sort(scan);
+		sort(plain);
+		sort(ratio);
 		printf("{\"rows\":%zu,\"dims\":%d,\"kernel\":\"%s\","
 		       "\"ms\":%.2f,\"gb_s\":%.1f,\"read_ms\":%.2f,"
-		       "\"read_gb_s\":%.1f,\"ratio\":%.2f}\n",
-		       rows, dims, u.kernel->name, (double)best / 1e6,
-		       bytes / (double)best, (double)plain / 1e6,
-		       bytes / (double)plain, (double)best / (double)plain);
+		       "\"read_gb_s\":%.1f,\"ratio\":%.2f,"
+		       "\"ratio_low\":%.2f,\"ratio_high\":%.2f}\n",
+		       rows, dims, u.kernel->name, scan[ROUNDS / 2] / 1e6,
+		       bytes / scan[ROUNDS / 2], plain[ROUNDS / 2] / 1e6,
+		       bytes / plain[ROUNDS / 2], ratio[ROUNDS / 2], ratio[0],
+		       ratio[ROUNDS - 1]);
 		fflush(stdout);
 		scan_question_release(&u);
 	}
-	(void)sink;
 	vecfile_free(v);
 	unlink(path);
 	mem_free(hits);
