@@ -479,7 +479,7 @@ static int no_vectors(void *ctx, const struct embed_item *const *items,
 /* A tiny text: nothing is unlinked and linked for a provider that is down. */
 static bool answers(struct vector_run *v)
 {
-	const struct embed_item probe = { "probe", 5, 0 };
+	const struct embed_item probe = { .text = "probe", .len = 5 };
 	struct remem_err why = { 0 };
 	int rc = v->y->embed->documents(v->e, &probe, 1, no_vectors, NULL,
 					vectors_stop, v, &why);

@@ -659,6 +659,7 @@ static void test_jobs__another_model_leaves_them(void **st)
 		o.embedder = e;
 	}
 	srv->work_ms = 0;
+	o.by_hand = true;
 	assert_int_equal(index_run(&r, &a, &o, NULL), 0);
 	assert_int_equal(srv->cancels, 1);
 	assert_int_equal(srv->count, 2);
