@@ -160,8 +160,6 @@ static int by_path(const void *x, const void *y)
 
 static bool is_sorted(const struct list *l)
 {
-	if (!l->unordered)
-		return true;
 	for (size_t i = 1; i < l->count; i++)
 		if (strcmp(l->files[i - 1].path, l->files[i].path) >= 0)
 			return false;
@@ -258,13 +256,50 @@ static void warn_of_lower(struct list *l)
 				 "one";
 }
 
+/* Files of one path: the one to keep first. */
+static void sort_equals(struct source_file *f, size_t n)
+{
+	for (size_t i = 0, end; i < n; i = end) {
+		for (end = i + 1; end < n; end++)
+			if (strcmp(f[i].path, f[end].path) != 0)
+				break;
+		if (end - i > 1)
+			qsort(f + i, end - i, sizeof(*f), by_path);
+	}
+}
+
+/* In order of paths, in new memory; where there is none, as it is. */
+static void sort_files(struct source_file **files, size_t n)
+{
+	struct name_key *k = mem_array(n, 2 * sizeof(*k));
+	struct source_file *to = mem_array(n, sizeof(*to));
+	const struct name_key *sorted;
+
+	if (!k || !to) {
+		qsort(*files, n, sizeof(**files), by_path);
+		mem_free(to);
+		mem_free(k);
+		return;
+	}
+	for (size_t i = 0; i < n; i++)
+		k[i] = (struct name_key){ .name = (*files)[i].path,
+					  .item = &(*files)[i] };
+	sorted = name_sort(k, n);
+	for (size_t i = 0; i < n; i++)
+		to[i] = *(const struct source_file *)sorted[i].item;
+	sort_equals(to, n);
+	mem_free(*files);
+	*files = to;
+	mem_free(k);
+}
+
 bool list_finish(struct list *l, bool any_order)
 {
 	any_order &= !l->unordered;
 	for (size_t i = 0; i < l->count; i++)
 		l->files[i].curated = is_curated(&l->files[i]);
 	if (!any_order && !is_sorted(l)) {
-		qsort(l->files, l->count, sizeof(*l->files), by_path);
+		sort_files(&l->files, l->count);
 		unique_paths(l);
 	}
 	unique_inodes(l);
@@ -272,35 +307,10 @@ bool list_finish(struct list *l, bool any_order)
 	return any_order;
 }
 
-/* Sorted in a copy of their order; without memory for it as they are. */
-static bool sort_quickly(struct source_list *l)
-{
-	struct name_key *k = mem_array(l->count, 2 * sizeof(*k));
-	struct source_file *files = mem_array(l->count, sizeof(*files));
-	const struct name_key *sorted;
-	bool done = k && files;
-
-	if (!done)
-		goto out;
-	for (size_t i = 0; i < l->count; i++)
-		k[i] = (struct name_key){ .name = l->files[i].path,
-					  .item = &l->files[i] };
-	sorted = name_sort(k, l->count);
-	for (size_t i = 0; i < l->count; i++)
-		files[i] = *(struct source_file *)sorted[i].item;
-	mem_free(l->files);
-	l->files = files;
-	files = NULL;
-out:
-	mem_free(files);
-	mem_free(k);
-	return done;
-}
-
 void source_list_sort(struct source_list *l)
 {
-	if (l->any_order && l->count && !sort_quickly(l))
-		qsort(l->files, l->count, sizeof(*l->files), by_path);
+	if (l->any_order && l->count)
+		sort_files(&l->files, l->count);
 	l->any_order = false;
 }
 

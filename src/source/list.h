@@ -24,7 +24,7 @@ struct list {
 	size_t count, cap;
 	const char **unread;
 	size_t unread_count, unread_cap;
-	bool unordered; /* may be out of order or hold a path twice */
+	bool unordered; /* may hold a path twice: to be sorted */
 	bool failed; /* no memory */
 };
 

@@ -1,9 +1,8 @@
 /*
- * The walk. A folder is opened by its path beneath its root (no descriptor is
- * held while walking below it), read whole, and its notes are stat'ed by name
- * while it is open: one stat a note, none for what a name or the type in the
- * directory entry already rules out. Names are sorted with a '/' behind those
- * of folders, so that going depth first gives paths in order of their bytes.
+ * The walk. A folder is opened by its path beneath its root (none but a few
+ * are held while walking below it, see walk_stat.c) and read whole; its notes
+ * are stat'ed by name: one stat a note, none for what a name or the type in the
+ * directory entry already rules out. The list is sorted in the end.
  * Links that are followed wait until everything real has been walked: a
  * folder is then known by device and inode, which also ends loops.
  */
@@ -20,7 +19,6 @@
 #include "base/err.h"
 #include "base/file.h"
 #include "base/path.h"
-#include "base/share.h"
 #include "source/names.h"
 #include "source/walk.h"
 #include "source/watch.h"
@@ -204,36 +202,6 @@ static void add_file(struct walker *w, const char *name)
 		e->skip = media_skip(w, e, name, media);
 }
 
-/* What the stat says of it. */
-static void judge_stat(struct walker *w, struct walk_entry *e)
-{
-	int64_t max = w->o->max_file_bytes > 0 ? w->o->max_file_bytes :
-						 SOURCE_MAX_FILE_BYTES;
-
-	w->twins |= e->twin;
-	if (e->media && e->st.size > w->o->media_max_bytes && !e->skip) {
-		e->skip = arena_printf(w->a, "has %lld bytes, more than the "
-				       "%lld that are taken of an image or "
-				       "sound", (long long)e->st.size,
-				       (long long)w->o->media_max_bytes);
-		return;
-	}
-	if (e->st.size <= max || e->skip)
-		return;
-	e->failed = true;
-	e->skip = arena_printf(w->a, "has %lld bytes, more than the %lld that "
-			       "memorySearch.maxFileBytes allows",
-			       (long long)e->st.size, (long long)max);
-}
-
-static void stat_entry(struct walker *w, struct walk_entry *e,
-		       const struct stat *st)
-{
-	list_stat_take(&e->st, st);
-	e->twin = st->st_nlink > 1;
-	judge_stat(w, e);
-}
-
 /* A root that was declared is walked by itself; its link is no news. */
 static bool is_root(const struct walker *w, const struct stat *st)
 {
@@ -275,7 +243,7 @@ static void add_link(struct walker *w, int fd, const char *name)
 	else if (!S_ISREG(st.st_mode))
 		e->skip = "not a regular file";
 	else if (!(e->skip = media_skip(w, e, name, media)))
-		stat_entry(w, e, &st);
+		walk_take_stat(w, e, &st);
 }
 
 static void add_other(struct walker *w, const char *name)
@@ -387,82 +355,17 @@ static void ignore_entry(struct walker *w, struct walk_entry *e,
 		e->skip = arena_printf(w->a, "ignored by %s", from);
 }
 
-/* A note that cannot be stat'ed: what the index has of it stays. */
-static void keep_entry(struct walker *w, struct walk_entry *e, int errnum)
+/* What rules say of the entries, and their stats: begun, or done. */
+bool walk_judge(struct walker *w, size_t first, int fd,
+		const struct ignore *ig)
 {
-	struct remem_err why;
-
-	fail_errno(&why, REMEM_EIO, errnum, "cannot be looked at");
-	e->skip = arena_strdup(w->a, why.message);
-	e->failed = true;
-	list_unread(w->l, e->path);
-}
-
-/* Notes of one folder that are to be stat'ed. */
-struct stat_job {
-	struct walk_entry **entries;
-	int fd; /* of the folder */
-};
-
-static void stat_one(struct walk_entry *e, int fd)
-{
-	struct stat st;
-
-	if (e->skip || e->folder || e->st.inode)
-		return;
-	if (fstatat(fd, e->name, &st, AT_SYMLINK_NOFOLLOW)) {
-		e->failure = errno;
-	} else if (!S_ISREG(st.st_mode)) {
-		e->failure = ENOENT; /* replaced this moment */
-	} else {
-		list_stat_take(&e->st, &st);
-		e->twin = st.st_nlink > 1;
-	}
-}
-
-/* A part of them, in whichever thread. Two that use one open folder wait for
- * each other at its count of users: a helper's is its own, which makes both a
- * fifth faster (4,444 files). */
-static void stat_part(void *ctx, size_t from, size_t to, bool helping)
-{
-	const struct stat_job *j = ctx;
-	int own = helping ? openat(j->fd, ".", O_RDONLY | O_DIRECTORY |
-				   O_CLOEXEC) : -1;
-
-	for (size_t i = from; i < to; i++)
-		stat_one(j->entries[i], own < 0 ? j->fd : own);
-	if (own >= 0)
-		close(own);
-}
-
-/* Stats notes and drops those that are gone. fd: of their folder. */
-void walk_judge(struct walker *w, size_t first, int fd,
-		  const struct ignore *ig)
-{
-	struct stat_job job = { w->entries + first, fd };
-	size_t to = first;
-
 	for (size_t i = first; ig && i < w->count; i++)
 		if (!w->entries[i]->skip)
 			ignore_entry(w, w->entries[i], ig);
-	if (walk_failed(w))
-		return;
-	share_run(w->o->share, stat_part, &job, w->count - first);
-	for (size_t i = first; i < w->count; i++) {
-		struct walk_entry *e = w->entries[i];
-
-		if (e->failure == ENOENT)
-			continue;
-		if (e->failure)
-			keep_entry(w, e, e->failure);
-		else if (e->st.inode)
-			judge_stat(w, e);
-		w->entries[i] = w->entries[to];
-		w->entries[to++] = e;
-	}
-	w->count = to;
+	return !walk_failed(w) && walk_stat_begin(w, first, fd);
 }
 
+/* Followed links: which way to a folder comes first is told by names. */
 static void sort_entries(struct walker *w, struct walk_entry **e, size_t n)
 {
 	const struct name_key *sorted;
@@ -482,7 +385,7 @@ static void sort_entries(struct walker *w, struct walk_entry **e, size_t n)
 		e[i] = sorted[i].item;
 }
 
-static void emit(struct walker *w, const struct walk_entry *e)
+static void emit(struct walker *w, const struct walk_entry *e, bool later)
 {
 	const struct source_root *r = &w->roots[w->root];
 	struct source_file *f = list_add_owned(w->l, e->path,
@@ -495,6 +398,8 @@ static void emit(struct walker *w, const struct walk_entry *e)
 	f->failed = e->failed;
 	f->linked = e->linked;
 	f->media = e->media;
+	if (later)
+		walk_stat_add(w, e);
 }
 
 /* The folder w->path cannot be read (any more): what the index has stays. */
@@ -614,18 +519,23 @@ static void wait_link(struct walker *w, const char *name,
 
 static void walk_folder(struct walker *w, const struct ignore *above);
 
-void walk_entries(struct walker *w, size_t first,
-			 const struct ignore *ig)
+void walk_entries(struct walker *w, size_t first, bool later,
+		  const struct ignore *ig)
 {
 	size_t end = w->count, at = w->path.len;
 
+	/* Files first, so that their folder need not be held for long. */
+	for (size_t i = first; i < end && !walk_failed(w); i++)
+		if (!w->entries[i]->folder || w->entries[i]->skip)
+			emit(w, w->entries[i], later);
+	/* Alone they are stat'ed while they are in the processor's cache. */
+	if (later && !w->o->share)
+		walk_stat_end(w);
 	for (size_t i = first; i < end && !walk_failed(w); i++) {
 		const struct walk_entry *e = w->entries[i];
 
-		if (!e->folder || e->skip) {
-			emit(w, e);
+		if (!e->folder || e->skip)
 			continue;
-		}
 		if (e->later) {
 			wait_link(w, e->name, ig);
 			continue;
@@ -641,6 +551,7 @@ static void walk_folder(struct walker *w, const struct ignore *above)
 {
 	size_t first = w->count;
 	const struct ignore *ig;
+	bool later;
 	DIR *d;
 
 	if (w->depth >= WALK_MAX_DEPTH) {
@@ -659,13 +570,12 @@ static void walk_folder(struct walker *w, const struct ignore *above)
 	watch_this(w, dirfd(d));
 	read_folder(w, d);
 	ig = walk_rules(w, dirfd(d), above);
-	walk_judge(w, first, dirfd(d), ig);
+	later = walk_judge(w, first, dirfd(d), ig);
 	closedir(d);
-	if (!walk_failed(w)) {
-		if (!w->any_order)
-			sort_entries(w, w->entries + first, w->count - first);
-		walk_entries(w, first, ig);
-	}
+	if (!walk_failed(w) && w->o->follow_links)
+		sort_entries(w, w->entries + first, w->count - first);
+	if (!walk_failed(w))
+		walk_entries(w, first, later, ig);
 	w->count = first;
 	w->depth--;
 }
@@ -702,7 +612,7 @@ void walk_fixed(struct walker *w, const char *name, bool folder,
 		struct walk_entry *e = add_entry(w, name, false);
 
 		if (e)
-			stat_entry(w, e, &st);
+			walk_take_stat(w, e, &st);
 	} else {
 		struct walk_entry *e = add_entry(w, name, false);
 
@@ -710,7 +620,7 @@ void walk_fixed(struct walker *w, const char *name, bool folder,
 			e->skip = folder ? "not a folder" :
 					   "not a regular file";
 	}
-	walk_entries(w, first, ig);
+	walk_entries(w, first, false, ig);
 	w->count = first;
 }
 
@@ -755,7 +665,7 @@ static void walk_single(struct walker *w)
 	e.skip = media_skip(w, &e, r->single, media);
 	if (!e.skip && !S_ISREG(st.st_mode))
 		e.skip = "not a regular file";
-	stat_entry(w, &e, &st);
+	walk_take_stat(w, &e, &st);
 	f = list_add(w->l, shown, 0, w->root);
 	if (!f)
 		return;
@@ -800,6 +710,7 @@ void walk_extra(struct walker *w)
 		return;
 	}
 	walk_folder(w, NULL);
+	walk_stat_end(w);
 	if (w->l->count == before && !r->problem && !walk_failed(w)) {
 		r->problem = "no note in it";
 		list_problem(w);
@@ -852,18 +763,18 @@ int walk_begin(struct walker *w, struct list *l, struct arena *a,
 	buf_init(&w->path, 0);
 	arena_init(&w->scratch, 0);
 	rc = roots_open(&w->roots, &w->more, &w->root_count, a, o, err);
-	w->any_order = o->any_order && w->root_count == 1 && !o->follow_links;
 	return rc;
 }
 
 int walk_end(struct walker *w, struct source_list *out, int rc,
 	     struct remem_err *err)
 {
+	walk_stat_end(w);
 	/* What was read before a removal of the whole must remove nothing. */
 	if (!rc && !walk_failed(w) && access(w->o->workspace, F_OK))
 		rc = file_fail(err, errno, "open workspace", w->o->workspace);
 	if (!rc && !walk_failed(w))
-		out->any_order = list_finish(w->l, w->any_order);
+		out->any_order = list_finish(w->l, w->o->any_order);
 	if (!rc && !walk_failed(w))
 		list_give(out, w->l);
 	if (!rc && walk_failed(w))
@@ -879,6 +790,7 @@ int walk_end(struct walker *w, struct source_list *out, int rc,
 	list_ids_release(&w->seen);
 	mem_free(w->entries);
 	mem_free(w->keys);
+	mem_free(w->later.files);
 	buf_release(&w->path);
 	arena_release(&w->scratch);
 	list_release(w->l);

@@ -18,8 +18,7 @@ struct walk_entry { /* of a folder */
 	const char *name; /* its last part */
 	const char *skip; /* NULL: a note, or a folder to walk */
 	struct list_stat st;
-	int failure; /* errno of its stat; 0: none */
-	bool folder, linked, failed, twin, media;
+	bool folder, linked, failed, media;
 	bool later; /* a link to a folder that is followed in the end */
 };
 
@@ -27,6 +26,23 @@ struct pending_link { /* to a folder */
 	int root;
 	const char *path; /* shown, with '/' at the end */
 	const struct ignore *ig; /* rules where the link stands */
+};
+
+struct walk_unseen { /* a listed file that is not stat'ed yet */
+	size_t nr; /* in the list */
+	uint32_t name; /* where in its path its name begins */
+	uint16_t folder;
+	bool twin;
+	int failure; /* errno of its stat; 0: none */
+};
+
+#define WALK_OPEN 32
+
+struct walk_later {
+	struct walk_unseen *files;
+	size_t count, cap;
+	int folders[WALK_OPEN]; /* open */
+	int folder_count;
 };
 
 struct walker {
@@ -39,7 +55,6 @@ struct walker {
 	int root_count, root, depth;
 	bool linked; /* below a followed link */
 	bool twins; /* some file has a second name */
-	bool any_order; /* one root, and nobody needs one */
 	struct walk_entry **entries; /* of this folder and those above: a
 					stack. Those from count on are free */
 	size_t count, cap;
@@ -49,6 +64,7 @@ struct walker {
 	struct pending_link *links;
 	size_t link_count, link_cap;
 	struct list_ids seen; /* folders, when links are followed */
+	struct walk_later later;
 	unsigned ignore_files; /* bits: which are in this folder */
 	int folders;
 };
@@ -68,11 +84,26 @@ void walk_name(struct walker *w, int fd, const struct dirent *d);
 /* The rules for w->path: those above, and its own ignore files'. */
 const struct ignore *walk_rules(struct walker *w, int fd,
 				const struct ignore *above);
-/* Stats the notes among the entries and drops those that are gone. */
-void walk_judge(struct walker *w, size_t first, int fd,
+/* What rules say of the entries from first on, those of the open folder fd.
+ * True: their notes are stat'ed later. */
+bool walk_judge(struct walker *w, size_t first, int fd,
 		const struct ignore *ig);
-/* Lists the entries from first on, and walks the folders among them. */
-void walk_entries(struct walker *w, size_t first, const struct ignore *ig);
+/* Lists the entries from first on, and walks the folders among them. later: as
+ * walk_judge() said. */
+void walk_entries(struct walker *w, size_t first, bool later,
+		  const struct ignore *ig);
+
+/* walk_stat.c: what a stat says of an entry. */
+void walk_take_stat(struct walker *w, struct walk_entry *e,
+		    const struct stat *st);
+/* Begins with the notes from first on: true if they are to be listed with
+ * walk_stat_add() and looked at by walk_stat_end(); false if there are none, or
+ * they had to be stat'ed at once and those that are gone are dropped. */
+bool walk_stat_begin(struct walker *w, size_t first, int fd);
+void walk_stat_add(struct walker *w, const struct walk_entry *e); /* the last
+								     listed */
+/* Stats what waits and takes off the list what is gone. */
+void walk_stat_end(struct walker *w);
 
 /* Rules for what is below the workspace itself. */
 const struct ignore *walk_workspace_rules(struct walker *w);

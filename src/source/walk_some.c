@@ -26,6 +26,7 @@ struct some {
 	struct walker w;
 	const char **scopes;
 	int count;
+	bool later; /* the last entry is not stat'ed yet */
 	bool whole; /* cannot be told from these paths */
 };
 
@@ -103,7 +104,7 @@ static bool judge_name(struct some *s, int fd, const char *name,
 	memcpy(d.d_name, name, n + 1);
 	d.d_type = dirent_type(st.st_mode);
 	walk_name(&s->w, fd, &d);
-	walk_judge(&s->w, first, fd, ig);
+	s->later = walk_judge(&s->w, first, fd, ig);
 	return s->w.count > first;
 }
 
@@ -125,7 +126,7 @@ static void end_here(struct some *s, const char *name, size_t first,
 
 	add_scope(s, arena_printf(w->a, "%s%s", buf_str(&w->path), name));
 	if (w->count > first)
-		walk_entries(w, first, ig);
+		walk_entries(w, first, s->later, ig);
 	w->count = first;
 }
 
@@ -207,6 +208,7 @@ static void walk_in_extra(struct some *s, const char *rel)
 	add_scope(s, r->prefix);
 	while (step_down(s, &rel, &ig))
 		;
+	walk_stat_end(w);
 	s->whole |= w->l->count == before;
 }
 
@@ -319,6 +321,7 @@ static void walk_paths(struct some *s, const char *const *paths, size_t n)
 			walk_path(s, "memory.md");
 		}
 	}
+	walk_stat_end(&s->w);
 	s->whole |= s->w.twins;
 }
 

@@ -2,6 +2,7 @@
 #include "workspace.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -667,6 +668,48 @@ static void test_source__survives_each_failed_allocation(void **state)
 		assert_true(n < 1000);
 	} while (rc);
 	assert_true(n > 5);
+	teardown();
+}
+
+/* Folders are held open until their notes are looked at: not more than there
+ * are descriptors for. */
+static void test_source__few_descriptors_are_enough(void **state)
+{
+	struct rlimit was, few;
+	char path[64];
+	int next;
+
+	(void)state;
+	setup();
+	for (int i = 0; i < 40; i++) {
+		snprintf(path, sizeof(path), "memory/%02d/日志.md", i);
+		ws_put(&w, path, "x");
+	}
+	walk();
+	assert_int_equal(l.count, 40);
+	source_list_release(&l);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &was), 0);
+	next = dup(0);
+	close(next);
+	few = was;
+	for (int more = 2; more <= 5; more++) {
+		few.rlim_cur = (rlim_t)(next + more);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+		walk();
+		source_list_release(&l);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+		assert_int_equal(dup(0), next);
+		close(next);
+	}
+	few.rlim_cur = (rlim_t)(next + 4);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	walk();
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &was), 0);
+	assert_int_equal(l.count, 40);
+	for (int i = 0; i < 40; i++) {
+		snprintf(path, sizeof(path), "memory/%02d/日志.md", i);
+		expect_note(path);
+	}
 	teardown();
 }
 

@@ -18,13 +18,14 @@ static void put_notes(void)
 		"memory/2026-03-%02d-x%d.md", "memory/2026-03-%02d%d.md",
 		"memory/日志-%02d-%d.md", "memory/sub/a note of the %02d day %d.md",
 		"memory/2026-03-%02d-x%d.md.md",
+		"memory/many/%02d/%d.md", /* small folders */
 	};
 	char path[96];
 
 	for (int i = 0; i < NOTES; i++) {
 		int k = i * 389 % NOTES;
 
-		snprintf(path, sizeof(path), forms[k % 5], k % 31, k);
+		snprintf(path, sizeof(path), forms[k % 6], k % 31, k);
 		ws_put(&w, path, "- note\n");
 	}
 }
