@@ -90,6 +90,9 @@ struct remem_open_opts {
 int remem_open(struct remem **out, const struct remem_open_opts *opts,
 	       struct remem_err *err);
 void remem_close(struct remem *r);
+/* From now on it is this program that asks: for remem_usage() "by agent". ""
+ * and NULL: nobody in particular. */
+void remem_client(struct remem *r, const char *name);
 
 /* What a process that serves others has to know of a handle. */
 struct remem_traits {
@@ -450,7 +453,7 @@ int remem_embed(struct remem *r, const char *provider,
 		struct remem_err *err);
 
 /* What remote providers were asked in this workspace, and its price; by "day"
- * (NULL too), "provider" or "model". Reads only. */
+ * (NULL too), "provider", "model" or "agent". Reads only. */
 int remem_usage(struct remem *r, const char *by, char **json,
 		struct remem_err *err);
 

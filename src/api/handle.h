@@ -30,6 +30,7 @@ struct remem {
 	struct settings settings;
 	const char *workspace; /* absolute, real */
 	const char *agent; /* "" for the default one */
+	char client[64]; /* program that asks, for the ledger; or "" */
 	const char *config_file; /* the user's; NULL without a home */
 	const char *program;
 	const char *cache_base, *state_base; /* NULL without a home */

@@ -8,6 +8,8 @@
 #include "base/log.h"
 #include "embed/price.h"
 
+#define SLACK_MS 5000 /* beyond its time-out nothing is on its way */
+
 struct state *handle_state(struct remem *r)
 {
 	struct remem_err why = { 0 };
@@ -23,65 +25,110 @@ struct state *handle_state(struct remem *r)
 	return r->state;
 }
 
-static void add(void *ctx, const char *provider, const char *model, int items,
-		int64_t tokens, int status, int64_t took_ms)
+/* ---- what was spent today ---------------------------------------------- */
+
+struct spent {
+	int64_t tokens;
+	double usd; /* where the price is known */
+};
+
+static int add_spent(void *ctx, const struct ledger_row *row)
 {
-	struct ledger_row row = {
-		.provider = provider,
-		.model = model,
-		.items = items,
-		.tokens = tokens,
-		.status = status,
-		.took_ms = took_ms,
-	};
-	struct state *s = handle_state(ctx);
-	struct remem_err why = { 0 };
+	struct spent *s = ctx;
+	double usd = price_of_call(row->provider, row->model, row->tokens,
+				   row->answer_tokens);
 
-	if (s && state_ledger_add(s, &row, &why))
-		log_msg(LOG_WARN, "state", "%s", why.message);
-}
-
-static int add_usd(void *ctx, const struct ledger_row *row)
-{
-	double *usd = ctx;
-	double price = price_of_call(row->provider, row->model);
-
-	if (price > 0 && clock_local_day(row->at_ms) ==
-				 clock_local_day(clock_now_ms()))
-		*usd += price * (double)row->tokens / 1e6;
+	s->tokens += row->tokens;
+	s->usd += usd > 0 ? usd : 0;
 	return 0;
 }
 
-/* Tokens that today's dollars still buy; INT64_MAX where there is no price. */
-static int64_t left_by_price(struct remem *r, struct state *s,
-			     struct embedder *e)
+/* With what is on its way, of this process and others. */
+static int read_spent(struct spent *out, struct state *s, struct remem_err *err)
 {
-	double most = settings_num(&r->settings, "budget.dailyUsd"), spent = 0;
-	double price = e ? embedder_price(e) : -1, tokens;
+	struct state_held held;
+	int rc;
 
-	if (most <= 0 || price <= 0)
-		return INT64_MAX;
-	/* A day may have 25 hours. */
-	if (state_ledger_each(s, clock_now_ms() - 26 * 3600 * INT64_C(1000),
-			      add_usd, &spent, NULL))
-		return 0;
-	tokens = (most - spent) / price * 1e6;
-	return tokens <= 0 ? 0 : tokens < 1e18 ? (int64_t)tokens : INT64_MAX;
+	*out = (struct spent){ 0 };
+	if ((rc = state_ledger_today(s, add_spent, out, err)) ||
+	    (rc = state_held(s, &held, err)))
+		return rc;
+	out->tokens += held.tokens;
+	out->usd += held.usd;
+	return 0;
 }
 
-/* Without a ledger nobody knows what is spent: then nothing may be. */
-static int64_t left_tokens(void *ctx)
+/* ---- before a request ---------------------------------------------------- */
+
+static int say_used_up(const char *what, const char *setting,
+		       struct remem_err *err)
+{
+	fail(err, REMEM_ELIMIT, "today's budget of %s does not allow another "
+	     "request", what);
+	fail_action(err, "raise %s, or go on tomorrow", setting);
+	return REMEM_ELIMIT;
+}
+
+static int check_budget(struct remem *r, const struct spent *spent,
+			int64_t tokens, double usd, struct remem_err *err)
+{
+	int64_t most = settings_int(&r->settings, "budget.dailyTokens");
+	double most_usd = settings_num(&r->settings, "budget.dailyUsd");
+
+	if (most > 0 && tokens > most - spent->tokens)
+		return say_used_up("tokens", "budget.dailyTokens", err);
+	if (most_usd > 0 && usd > 0 && spent->usd + usd > most_usd)
+		return say_used_up("dollars", "budget.dailyUsd", err);
+	return 0;
+}
+
+static int hold_in(struct remem *r, struct state *s, struct spend *sp,
+		   struct remem_err *err)
+{
+	double usd = price_of_call(sp->provider, sp->model, sp->tokens,
+				   sp->answer_tokens);
+	struct state_held h = { sp->tokens, usd > 0 ? usd : 0 };
+	struct spent spent;
+	int rc;
+
+	if ((rc = state_hold_expire(s, err)) ||
+	    (rc = read_spent(&spent, s, err)) ||
+	    (rc = check_budget(r, &spent, h.tokens, h.usd, err)))
+		return rc;
+	return state_hold(s, &sp->held, &h,
+			  clock_now_ms() + sp->timeout_ms + SLACK_MS, err);
+}
+
+/* Reading what is spent and setting aside is one step for all processes. */
+static int hold(void *ctx, struct spend *sp, struct remem_err *err)
 {
 	struct remem *r = ctx;
 	struct state *s = handle_state(r);
-	int64_t most = settings_int(&r->settings, "budget.dailyTokens");
-	int64_t spent = 0;
+	int rc;
 
-	if (!s || state_ledger_tokens_today(s, &spent, NULL))
-		return 0;
-	if (most <= 0)
-		return INT64_MAX;
-	return most > spent ? most - spent : 0;
+	/* Without a ledger nobody knows what is spent: then nothing may be. */
+	if (!s) {
+		fail(err, REMEM_ELIMIT, "there is a daily budget and no ledger "
+		     "that tells what is left of it");
+		fail_action(err, "remem doctor tells why the state cannot be "
+			    "written");
+		return REMEM_ELIMIT;
+	}
+	if ((rc = state_begin(s, false, err)))
+		return rc;
+	if ((rc = hold_in(r, s, sp, err))) {
+		state_rollback(s);
+		return rc;
+	}
+	return state_commit(s, err);
+}
+
+static void drop(void *ctx, const struct spend *sp)
+{
+	struct state *s = handle_state(ctx);
+
+	if (s)
+		state_hold_drop(s, sp->held, NULL);
 }
 
 struct purse { /* of one provider */
@@ -89,14 +136,55 @@ struct purse { /* of one provider */
 	struct embedder **e;
 };
 
+/* Tokens for a batch job, which is written down as a whole. */
 static int64_t left(void *ctx)
 {
 	const struct purse *p = ctx;
-	int64_t most = left_tokens(p->r);
-	int64_t priced = most ? left_by_price(p->r, handle_state(p->r), *p->e) :
-				0;
+	struct remem *r = p->r;
+	struct state *s = handle_state(r);
+	int64_t most = settings_int(&r->settings, "budget.dailyTokens");
+	double usd = settings_num(&r->settings, "budget.dailyUsd"), tokens;
+	double price = *p->e ? embedder_price(*p->e) : -1;
+	struct spent spent;
 
-	return most < priced ? most : priced;
+	if (!s || read_spent(&spent, s, NULL))
+		return 0;
+	most = most > 0 ? most - spent.tokens : INT64_MAX;
+	tokens = usd > 0 && price > 0 ? (usd - spent.usd) / price * 1e6 : 1e18;
+	if (tokens < 1e18 && (int64_t)tokens < most)
+		most = (int64_t)tokens;
+	return most > 0 ? most : 0;
+}
+
+/* ---- after it ------------------------------------------------------------ */
+
+static void settle(void *ctx, const struct spend *sp)
+{
+	struct remem *r = ctx;
+	struct ledger_row row = {
+		.provider = sp->provider,
+		.model = sp->model,
+		.items = sp->items,
+		.tokens = sp->tokens,
+		.status = sp->status,
+		.took_ms = sp->took_ms,
+		.agent = r->agent[0] ? r->agent : r->client,
+		.answer_tokens = sp->answer_tokens,
+		.hold = sp->held,
+	};
+	struct state *s = handle_state(r);
+	struct remem_err why = { 0 };
+
+	if (s && state_ledger_add(s, &row, &why))
+		log_msg(LOG_WARN, "state", "%s", why.message);
+}
+
+static void connect(struct spender *to, struct remem *r)
+{
+	*to = (struct spender){ .settle = settle, .drop = drop, .ctx = r };
+	if (settings_int(&r->settings, "budget.dailyTokens") > 0 ||
+	    settings_num(&r->settings, "budget.dailyUsd") > 0)
+		to->hold = hold;
 }
 
 static int64_t none_left(void *ctx)
@@ -110,10 +198,8 @@ void ledger_connect(struct embed_config *c, struct remem *r,
 {
 	struct purse *p = ARENA_NEW(&r->a, struct purse);
 
-	c->ledger = add;
-	c->ledger_ctx = r;
-	if (settings_int(&r->settings, "budget.dailyTokens") <= 0 &&
-	    settings_num(&r->settings, "budget.dailyUsd") <= 0)
+	connect(&c->spend, r);
+	if (!c->spend.hold)
 		return;
 	c->budget_ctx = p;
 	c->budget_left = p ? left : none_left;
@@ -123,12 +209,10 @@ void ledger_connect(struct embed_config *c, struct remem *r,
 
 void ledger_connect_chat(struct chat_config *c, struct remem *r)
 {
-	c->ledger = add;
-	c->ledger_ctx = r;
-	c->budget_ctx = r;
-	if (settings_int(&r->settings, "budget.dailyTokens") > 0)
-		c->budget_left = left_tokens;
+	connect(&c->spend, r);
 }
+
+/* ---- what was learned ---------------------------------------------------- */
 
 /* Limits belong to an address: another server of the same model has others. */
 const char *provider_key(struct arena *a, const char *what,

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "base/utf8.h"
 
 #define SETTINGS_MAX_BYTES ((size_t)1 << 20)
 #define CWD_MAX_BYTES 4096
@@ -218,6 +219,15 @@ PUBLIC void remem_close(struct remem *r)
 	state_close(r->state);
 	arena_release(&r->a);
 	mem_free(r);
+}
+
+PUBLIC void remem_client(struct remem *r, const char *name)
+{
+	size_t n = name ? utf8_cut(name, strlen(name), sizeof(r->client) - 1) :
+			  0;
+
+	memcpy(r->client, name ? name : "", n);
+	r->client[n] = '\0';
 }
 
 PUBLIC const char *remem_workspace(const struct remem *r)

@@ -137,10 +137,21 @@ int talk_call_read(struct talk_call *c, int64_t after_line,
 	return rc;
 }
 
+/* "hook:claude-code": the host for which it is done. */
+static void name_host(struct talk_call *c)
+{
+	static const char before[] = "hook:";
+	const char *via = c->o.actor.via;
+
+	if (!c->r->client[0] && via && !strncmp(via, before, sizeof(before) - 1))
+		remem_client(c->r, via + sizeof(before) - 1);
+}
+
 struct chat *talk_call_chat(struct talk_call *c)
 {
 	struct remem_err why = { 0 };
 
+	name_host(c);
 	if (!c->chat && handle_chat(&c->chat, c->r, &why)) {
 		c->chat = NULL;
 		c->degraded = arena_strdup(&c->a, why.message);

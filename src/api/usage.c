@@ -24,16 +24,17 @@ struct usage {
 
 static void add(struct sum *s, const struct ledger_row *row)
 {
-	double price = price_of_call(row->provider, row->model);
+	double usd = price_of_call(row->provider, row->model, row->tokens,
+				   row->answer_tokens);
 
 	s->calls++;
 	s->failed += row->status < 200 || row->status > 299;
 	s->items += row->items;
 	s->tokens += row->tokens;
-	if (price < 0)
+	if (usd < 0)
 		s->unpriced += row->tokens;
 	else
-		s->usd += price * (double)row->tokens / 1e6;
+		s->usd += usd;
 }
 
 static const char *key_of(struct usage *u, const struct ledger_row *row)
@@ -44,6 +45,8 @@ static const char *key_of(struct usage *u, const struct ledger_row *row)
 		return row->provider ? row->provider : "";
 	if (!strcmp(u->by, "model"))
 		return row->model ? row->model : "";
+	if (!strcmp(u->by, "agent"))
+		return row->agent && row->agent[0] ? row->agent : "remem";
 	clock_zone_format(day, sizeof(day), "%Y-%m-%d", NULL, row->at_ms);
 	return arena_strdup(&u->a, day);
 }
@@ -142,9 +145,9 @@ PUBLIC int remem_usage(struct remem *r, const char *by, char **json,
 
 	*json = NULL;
 	if (strcmp(u.by, "day") && strcmp(u.by, "provider") &&
-	    strcmp(u.by, "model")) {
-		fail(err, REMEM_EINVAL, "usage is told by day, provider or "
-		     "model, not by '%s'", u.by);
+	    strcmp(u.by, "model") && strcmp(u.by, "agent")) {
+		fail(err, REMEM_EINVAL, "usage is told by day, provider, "
+		     "model or agent, not by '%s'", u.by);
 		return REMEM_EINVAL;
 	}
 	rc = read_ledger(&u, r, err);

@@ -15,7 +15,7 @@
 #include "base/json.h"
 #include "base/trouble.h"
 #include "base/utf8.h"
-#include "chat/provider.h"
+#include "chat/form.h"
 #include "text/token.h"
 
 #define MS INT64_C(1000000)
@@ -232,25 +232,47 @@ static int send(struct call *k, const struct http_request *req,
 	return http_perform(c->http, req, reply, 1, is_over, k, err);
 }
 
-static int64_t estimate(const struct chat_request *r)
+/* The most that the request may cost: the whole of the answer with it. */
+static int hold(struct call *k, struct spend *s, int timeout_ms)
 {
+	const struct chat_config *c = &k->c->c;
+	const struct chat_request *r = k->r;
 	int64_t tokens = 0;
 
 	for (size_t i = 0; i < r->n; i++)
 		tokens += (int64_t)token_estimate(r->messages[i].text,
 						  r->messages[i].len);
-	return tokens;
+	*s = (struct spend){ .provider = k->c->p->name,
+			     .model = chat_model(k->c),
+			     .items = 1,
+			     .timeout_ms = timeout_ms };
+	s->answer_tokens = chat_answer_tokens(r) + k->c->p->thought_tokens;
+	s->tokens = tokens + s->answer_tokens;
+	return c->spend.hold ? c->spend.hold(c->spend.ctx, s, &k->err) : 0;
 }
 
-static int afford(struct call *k, int64_t tokens)
+/* Where the provider did not count, the answer is not known to be long. */
+static void settle(struct call *k, struct spend *s,
+		   const struct chat_reply *said, const struct http_reply *http,
+		   int64_t took_ms)
 {
-	const struct chat_config *c = &k->c->c;
+	const struct spender *to = &k->c->c.spend;
+	int64_t asked = s->tokens - s->answer_tokens;
 
-	if (!c->budget_left || c->budget_left(c->budget_ctx) >= tokens)
-		return 0;
-	fail(&k->err, REMEM_ELIMIT, "the budget of today's tokens is used up");
-	fail_action(&k->err, "raise budget.dailyTokens, or go on tomorrow");
-	return REMEM_ELIMIT;
+	s->tokens = spend_paid(http->status, http->rc == REMEM_ETIMEOUT,
+			       said->tokens, asked);
+	s->answer_tokens = s->tokens ? said->answer_tokens : 0;
+	s->status = http->status;
+	s->took_ms = took_ms;
+	if (to->settle)
+		to->settle(to->ctx, s);
+	s->held = 0;
+}
+
+static void drop(struct call *k, struct spend *s)
+{
+	if (s->held && k->c->c.spend.drop)
+		k->c->c.spend.drop(k->c->c.spend.ctx, s);
 }
 
 static void say_trouble(struct call *k, const struct trouble *t)
@@ -345,24 +367,22 @@ static enum next once(struct call *k)
 	struct http_request http = { 0 };
 	struct http_reply reply = { 0 };
 	struct chat_reply said = { 0 };
-	int64_t start = clock_mono_ns(), tokens = estimate(k->r);
+	struct spend spend = { 0 };
+	int64_t start = clock_mono_ns();
 	enum next next = STOP;
 
 	buf_reset(k->answer);
-	if (afford(k, tokens) ||
-	    c->p->build(c->self, k->r, &http, &body, &k->err))
-		goto out;
 	http.timeout_ms = (int)((k->end_ns - start) / MS);
 	if (http.timeout_ms < 1)
 		http.timeout_ms = 1;
-	if (send(k, &http, &reply, &k->err))
+	if (hold(k, &spend, http.timeout_ms) ||
+	    c->p->build(c->self, k->r, &http, &body, &k->err) ||
+	    send(k, &http, &reply, &k->err))
 		goto out;
 	next = judge(k, &reply, &said);
-	if (c->c.ledger)
-		c->c.ledger(c->c.ledger_ctx, c->p->name, chat_model(c), 1,
-			    said.tokens > 0 ? said.tokens : tokens,
-			    reply.status, (clock_mono_ns() - start) / MS);
+	settle(k, &spend, &said, &reply, (clock_mono_ns() - start) / MS);
 out:
+	drop(k, &spend);
 	http_reply_release(&reply);
 	buf_release(&body);
 	return next;

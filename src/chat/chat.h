@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/spend.h"
 
 struct http_reply;
 struct http_request;
@@ -26,12 +27,7 @@ struct chat_config {
 	const char *ca_file; /* certificates to trust; NULL: the system's */
 	const char *const *headers; /* "Name: value", NULL-terminated, or NULL */
 	int timeout_ms; /* of a whole call with its retries; 0: 60 s */
-	/* Called for each request: for the ledger. May be NULL. */
-	void (*ledger)(void *ctx, const char *provider, const char *model,
-		       int items, int64_t tokens, int status, int64_t took_ms);
-	void *ledger_ctx;
-	int64_t (*budget_left)(void *ctx); /* tokens; NULL: no bound */
-	void *budget_ctx;
+	struct spender spend; /* of each request */
 	/*
 	 * Tests only. Waits before a retry are multiplied by wait_scale (0: 1).
 	 * transport takes the place of the network.

@@ -62,24 +62,34 @@ int embed_send(struct embedder *e, struct http **http,
 	return http_perform(*http, req, reply, 1, cancel, ctx, err);
 }
 
-void embed_account(struct embedder *e, const struct outcome *o, size_t items,
-		   int64_t tokens, int64_t took_ms)
+int embed_hold(struct embedder *e, struct spend *s, size_t items,
+	       int64_t tokens, int timeout_ms, struct remem_err *err)
 {
-	if (o->reply.tokens > 0)
-		tokens = o->reply.tokens;
-	if (e->c.ledger)
-		e->c.ledger(e->c.ledger_ctx, e->info.provider, e->info.model,
-			    (int)items, tokens, o->status, took_ms);
+	*s = (struct spend){ .provider = e->info.provider,
+			     .model = e->info.model,
+			     .items = (int)items,
+			     .tokens = tokens,
+			     .timeout_ms = timeout_ms };
+	return e->c.spend.hold ? e->c.spend.hold(e->c.spend.ctx, s, err) : 0;
 }
 
-int embed_afford(struct embedder *e, int64_t tokens, struct remem_err *err)
+void embed_settle(struct embedder *e, struct spend *s, const struct outcome *o,
+		  int64_t took_ms)
 {
-	if (!e->c.budget_left || e->c.budget_left(e->c.budget_ctx) >= tokens)
-		return 0;
-	fail(err, REMEM_ELIMIT, "today's budget is used up");
-	fail_action(err, "raise budget.dailyTokens or budget.dailyUsd, or go "
-		    "on tomorrow");
-	return REMEM_ELIMIT;
+	s->tokens = spend_paid(o->status, o->timed_out, o->reply.tokens,
+			       s->tokens);
+	s->status = o->status;
+	s->took_ms = took_ms;
+	if (e->c.spend.settle)
+		e->c.spend.settle(e->c.spend.ctx, s);
+	s->held = 0;
+}
+
+void embed_drop(struct embedder *e, struct spend *s)
+{
+	if (s->held && e->c.spend.drop)
+		e->c.spend.drop(e->c.spend.ctx, s);
+	s->held = 0;
 }
 
 /* ---- waiting ---------------------------------------------------------- */
@@ -146,7 +156,8 @@ static int once(struct try *t, struct outcome *o, struct remem_err *err)
 	struct embed_request r = { .kind = ask->kind, .n = 1 };
 	const char *text;
 	size_t len;
-	int64_t tokens, start = clock_mono_ns();
+	struct spend spend = { 0 };
+	int64_t start = clock_mono_ns();
 	int rc;
 
 	memset(o, 0, sizeof(*o));
@@ -157,14 +168,15 @@ static int once(struct try *t, struct outcome *o, struct remem_err *err)
 	}
 	r.texts = &text;
 	r.lens = &len;
-	tokens = embedder_tokens(e, text, len);
-	if ((rc = embed_afford(e, tokens, err)) ||
+	if ((rc = embed_hold(e, &spend, 1, embedder_tokens(e, text, len),
+			     http.timeout_ms, err)) ||
 	    (rc = e->p->build(e->self, &r, &http, &body, err)) ||
 	    (rc = embed_send(e, &e->http, &http, &reply, is_over, &t->w, err)))
 		goto out;
 	outcome_of(o, e, &r, &reply);
-	embed_account(e, o, 1, tokens, (clock_mono_ns() - start) / MS);
+	embed_settle(e, &spend, o, (clock_mono_ns() - start) / MS);
 out:
+	embed_drop(e, &spend);
 	http_reply_release(&reply);
 	buf_release(&body);
 	arena_release(&a);

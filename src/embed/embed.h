@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/spend.h"
 
 struct http_reply;
 struct http_request;
@@ -51,10 +51,8 @@ struct embed_config {
 	int query_timeout_ms, batch_timeout_ms; /* 0: spec's */
 	int threads; /* builtin: 0 = fair default */
 	bool fail_closed;
-	/* Called for each remote request: for the ledger. May be NULL. */
-	void (*ledger)(void *ctx, const char *provider, const char *model,
-		       int items, int64_t tokens, int status, int64_t took_ms);
-	void *ledger_ctx;
+	struct spender spend; /* of each remote request */
+	/* For batch jobs, which are counted as a whole: */
 	int64_t (*budget_left)(void *ctx); /* tokens; NULL: no bound */
 	void *budget_ctx;
 	int learned_items; /* embed_info's of an earlier run, 0: none */

@@ -47,11 +47,15 @@ const char *embed_prefix(const struct embedder *e, enum embed_kind kind);
 int embed_send(struct embedder *e, struct http **http,
 	       const struct http_request *req, struct http_reply *reply,
 	       bool (*cancel)(void *ctx), void *ctx, struct remem_err *err);
-/* Tells the ledger. */
-void embed_account(struct embedder *e, const struct outcome *o, size_t items,
-		   int64_t tokens, int64_t took_ms);
-/* 0, or REMEM_ELIMIT when so many more tokens are not in the budget. */
-int embed_afford(struct embedder *e, int64_t tokens, struct remem_err *err);
+/*
+ * Sets aside what a request may cost, settles it by its outcome, or gives it
+ * back unsent. hold: REMEM_ELIMIT when it is not in the budget.
+ */
+int embed_hold(struct embedder *e, struct spend *s, size_t items,
+	       int64_t tokens, int timeout_ms, struct remem_err *err);
+void embed_settle(struct embedder *e, struct spend *s, const struct outcome *o,
+		  int64_t took_ms);
+void embed_drop(struct embedder *e, struct spend *s);
 
 struct ask {
 	enum embed_kind kind;

@@ -21,7 +21,7 @@ struct flight_slot {
 	struct embed_request r;
 	struct http_request req;
 	void *tag;
-	int64_t tokens;
+	struct spend spend;
 
 	/* Filled when it comes back; the caller releases reply. */
 	struct http_reply reply;

@@ -33,7 +33,6 @@ struct run {
 	struct flight *f;
 	int in_flight, at_most; /* now */
 	int good; /* answers since at_most changed */
-	int64_t tokens_out; /* in flight */
 	int64_t cool_ns; /* nothing is sent before */
 	int64_t good_ns; /* when the latest request was sent that was answered */
 	int rc;
@@ -387,8 +386,7 @@ static int fill(struct run *run, struct flight_slot *s, const struct job *j)
 	s->r = (struct embed_request){ EMBED_DOCUMENT, texts, lens, j->n,
 				       j->n == 1 ? j->items[0]->media :
 						   NULL };
-	s->req.timeout_ms = e->c.batch_timeout_ms > 0 ?
-		e->c.batch_timeout_ms : BATCH_TIMEOUT_MS;
+	s->req.timeout_ms = s->spend.timeout_ms;
 	return e->p->build(e->self, &s->r, &s->req, &s->body, &run->err);
 }
 
@@ -400,12 +398,19 @@ static bool is_blank(const struct embedder *e, const struct job *j)
 
 static void send_job(struct run *run, struct flight_slot *s, struct job *j)
 {
-	run->rc = embed_afford(run->e, j->tokens + run->tokens_out, &run->err);
-	if (run->rc || (run->rc = fill(run, s, j)))
+	const struct embedder *e = run->e;
+
+	run->rc = embed_hold(run->e, &s->spend, j->n, j->tokens,
+			     e->c.batch_timeout_ms > 0 ? e->c.batch_timeout_ms :
+							 BATCH_TIMEOUT_MS,
+			     &run->err);
+	if (!run->rc)
+		run->rc = fill(run, s, j);
+	if (run->rc) {
+		embed_drop(run->e, &s->spend);
 		return;
+	}
 	s->tag = j;
-	s->tokens = j->tokens;
-	run->tokens_out += j->tokens;
 	run->in_flight++;
 	j->tries = limits_tries(&run->e->limits, j->n);
 	run->jobs.trying += j->tries;
@@ -460,16 +465,15 @@ static void take(struct run *run, struct flight_slot *s)
 	struct outcome o;
 
 	run->in_flight--;
-	run->tokens_out -= s->tokens;
 	run->jobs.trying -= j->tries;
 	if (s->rc) {
+		embed_drop(run->e, &s->spend);
 		stop(run, s->rc, &s->err);
 		return;
 	}
 	outcome_of(&o, run->e, &s->r, &s->reply);
 	http_reply_release(&s->reply);
-	embed_account(run->e, &o, j->n, j->tokens,
-		      (s->back_ns - s->sent_ns) / MS);
+	embed_settle(run->e, &s->spend, &o, (s->back_ns - s->sent_ns) / MS);
 	decide(run, j, &o, s->sent_ns);
 	mem_free(o.reply.vecs);
 	if (run->a.failed && !run->rc)

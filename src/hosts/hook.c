@@ -228,6 +228,7 @@ static int with_memory(struct hook *h, struct remem_err *err)
 
 	if (rc)
 		return rc;
+	remem_client(r, h->host->name);
 	if (h->event == HOOK_PROMPT)
 		rc = give_recall(h, r, err);
 	else if (!(rc = give_context(h, r, err)))

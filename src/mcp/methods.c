@@ -39,6 +39,8 @@ static void initialize(struct request *q, struct answer *a, struct worker *w)
 
 	(void)w;
 	q->session->version = era->version;
+	client_take(q->session->client,
+		    yyjson_obj_get(q->params, "clientInfo"));
 	json_kstr(j, "protocolVersion", era->version);
 	put_abilities(j);
 	json_key(j, "serverInfo");

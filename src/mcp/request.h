@@ -33,6 +33,7 @@ struct request {
 	char *id; /* JSON */
 	yyjson_val *params;
 	const struct era *era;
+	char client[CLIENT_BYTES]; /* who asks, "" when it is not known */
 	char *progress_token; /* JSON, NULL: no progress is wanted */
 	double progress, progress_base; /* as told, and of earlier phases */
 	char phase[32];
@@ -79,7 +80,10 @@ int request_progress(void *ctx, const char *phase, int64_t done,
 
 const struct mcp_opts *server_opts(const struct server *s);
 /* The workspace of a worker, opened if need be. */
-int worker_open(struct worker *w, struct remem **out, struct remem_err *err);
+int worker_open(struct worker *w, struct request *q, struct remem **out,
+		struct remem_err *err);
+/* The name in a "clientInfo"; out stays as it is where there is none. */
+void client_take(char out[CLIENT_BYTES], yyjson_val *info);
 void worker_close(struct worker *w); /* it is opened anew next time */
 
 /* Whether memory failed a short while ago: then *err says how. */

@@ -216,7 +216,7 @@ void resources_read(struct request *q, struct answer *a, struct worker *w)
 	o.from = 1;
 	o.lines = READ_MAX_LINES;
 	o.max_chars = READ_MAX_CHARS;
-	rc = worker_open(w, &r, &err);
+	rc = worker_open(w, q, &r, &err);
 	if (!rc && !path_of(path, sizeof(path), v, r)) {
 		not_found(q, a, uri, NULL);
 		return;

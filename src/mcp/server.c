@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "mcp/request.h"
 
 /* Two, so that a search is answered while the other indexes. */
@@ -116,7 +117,8 @@ void server_guidance(struct server *s, struct buf *out)
 	buf_adds(out, s->guidance ? s->guidance : "");
 }
 
-int worker_open(struct worker *w, struct remem **out, struct remem_err *err)
+int worker_open(struct worker *w, struct request *q, struct remem **out,
+		struct remem_err *err)
 {
 	int rc = 0;
 
@@ -124,6 +126,8 @@ int worker_open(struct worker *w, struct remem **out, struct remem_err *err)
 		rc = remem_open(&w->r, &w->server->o.open, err);
 	if (rc)
 		w->r = NULL;
+	else
+		remem_client(w->r, q->client);
 	*out = w->r;
 	return rc;
 }
@@ -554,6 +558,15 @@ static const char *check_request(struct arrival *a, const struct rpc *m,
 		       "\"params\" should be an object" : NULL;
 }
 
+void client_take(char out[CLIENT_BYTES], yyjson_val *info)
+{
+	const char *name = json_str(info, "name", "");
+	size_t n = utf8_cut(name, strlen(name), CLIENT_BYTES - 1);
+
+	if (n)
+		snprintf(out, CLIENT_BYTES, "%.*s", (int)n, name);
+}
+
 static struct request *request_new(struct arrival *a, const struct rpc *m,
 				   const struct era *era,
 				   const struct method *method)
@@ -573,6 +586,8 @@ static struct request *request_new(struct arrival *a, const struct rpc *m,
 	q->method = method;
 	q->params = m->params;
 	q->era = era;
+	memcpy(q->client, a->session->client, sizeof(q->client));
+	client_take(q->client, yyjson_obj_get(meta, META_PREFIX "clientInfo"));
 	q->bytes = a->bytes;
 	q->id = text_of(m->id);
 	if (yyjson_is_str(token) || yyjson_is_raw(token))

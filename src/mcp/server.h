@@ -30,9 +30,12 @@ struct sink {
 	bool (*ready)(struct sink *s);
 };
 
+#define CLIENT_BYTES 64
+
 /* What a client has agreed with the server. Zeroed at the beginning. */
 struct session {
 	const char *version; /* by initialize; NULL: none yet */
+	char client[CLIENT_BYTES]; /* its name, "" when it said none */
 };
 
 int server_new(struct server **out, const struct mcp_opts *o,

@@ -227,7 +227,7 @@ static void run_tool(struct call *c, const struct tool *t, struct worker *w)
 		put_unavailable(c, &err, left);
 		return;
 	}
-	rc = worker_open(w, &c->r, &err);
+	rc = worker_open(w, c->q, &c->r, &err);
 	opened = !rc;
 	if (opened)
 		rc = t->run(c, &err);

@@ -10,12 +10,10 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/clock.h"
 #include "base/file.h"
 
 #define BUSY_MS 10000
 #define APPLICATION_ID 0x52454d53 /* "REMS" */
-#define DAY_MS 86400000ll
 
 static const char schema_1[] =
 	"CREATE TABLE workspace(id TEXT PRIMARY KEY, path TEXT, dev INT, "
@@ -75,10 +73,19 @@ static const char schema_5[] =
 	"CREATE TABLE batch_line(job INT, key BLOB, script INT, tokens INT, "
 	"PRIMARY KEY(job, key)) WITHOUT ROWID;";
 
+/* Who asked, what a model wrote of it, and what is set aside for calls that
+ * are on their way; see state.h. */
+static const char schema_6[] =
+	"ALTER TABLE ledger ADD COLUMN agent TEXT; "
+	"ALTER TABLE ledger ADD COLUMN answer INT NOT NULL DEFAULT 0; "
+	"CREATE TABLE hold(id INTEGER PRIMARY KEY AUTOINCREMENT, until INT, "
+	"tokens INT, usd REAL);";
+
 /* What brings a file from the version before to each one. */
 static const char *const schemas[STATE_VERSION] = { schema_1, schema_2,
 						    schema_3, schema_4,
-						    schema_5 };
+						    schema_5,
+						    schema_6 };
 
 int state_fail(struct state *s, const char *what, struct remem_err *err)
 {
@@ -433,80 +440,6 @@ int state_workspace(struct state *s, struct arena *a, const char **real_path,
 		*inode = (uint64_t)sqlite3_column_int64(st, 2);
 	}
 	return rc ? rc : a->failed ? fail_nomem(err) : 0;
-}
-
-int state_ledger_add(struct state *s, const struct ledger_row *row,
-		     struct remem_err *err)
-{
-	sqlite3_stmt *st;
-	int rc = state_ask(s, "INSERT INTO ledger VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-		     &st, err);
-
-	if (rc)
-		return rc;
-	sqlite3_bind_int64(st, 1, row->at_ms ? row->at_ms : clock_now_ms());
-	state_text(st, 2, row->provider);
-	state_text(st, 3, row->model);
-	sqlite3_bind_int(st, 4, row->items);
-	sqlite3_bind_int64(st, 5, row->tokens);
-	sqlite3_bind_int(st, 6, row->status);
-	sqlite3_bind_int64(st, 7, row->took_ms);
-	return state_done(s, st, err);
-}
-
-int state_ledger_each(struct state *s, int64_t since_ms,
-		      int (*fn)(void *ctx, const struct ledger_row *row),
-		      void *ctx, struct remem_err *err)
-{
-	sqlite3_stmt *st;
-	int rc = state_ask(s, "SELECT at, provider, model, items, tokens, status, "
-		     "took_ms FROM ledger WHERE at >= ?1 ORDER BY at, rowid",
-		     &st, err);
-
-	if (rc)
-		return rc;
-	sqlite3_bind_int64(st, 1, since_ms);
-	while (state_row(s, st, &rc, err)) {
-		struct ledger_row row = {
-			sqlite3_column_int64(st, 0),
-			(const char *)sqlite3_column_text(st, 1),
-			(const char *)sqlite3_column_text(st, 2),
-			sqlite3_column_int(st, 3),
-			sqlite3_column_int64(st, 4),
-			sqlite3_column_int(st, 5),
-			sqlite3_column_int64(st, 6)
-		};
-
-		rc = fn(ctx, &row);
-	}
-	return rc;
-}
-
-struct today {
-	int32_t day;
-	int64_t tokens;
-};
-
-static int add_today(void *ctx, const struct ledger_row *row)
-{
-	struct today *t = ctx;
-
-	if (clock_local_day(row->at_ms) == t->day)
-		t->tokens += row->tokens;
-	return 0;
-}
-
-int state_ledger_tokens_today(struct state *s, int64_t *tokens,
-			      struct remem_err *err)
-{
-	int64_t now = clock_now_ms();
-	struct today t = { clock_local_day(now), 0 };
-	/* A day may have 25 hours. */
-	int rc = state_ledger_each(s, now - DAY_MS - DAY_MS / 12, add_today, &t,
-				   err);
-
-	*tokens = t.tokens;
-	return rc;
 }
 
 int state_meta_set(struct state *s, const char *key, const char *value,

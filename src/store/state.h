@@ -18,7 +18,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-#define STATE_VERSION 5
+#define STATE_VERSION 6
 #define UUID_CHARS 37 /* with NUL */
 
 /*
@@ -60,18 +60,41 @@ struct ledger_row {
 	int64_t tokens;
 	int status; /* of HTTP, 0: none */
 	int64_t took_ms;
+	const char *agent; /* who asked: a program or an agent; NULL: unknown */
+	int64_t answer_tokens; /* those of tokens that a model wrote */
+	int64_t hold; /* added: what was set aside for it, which goes */
 };
 
 /* One call of a provider that may cost money. */
 int state_ledger_add(struct state *s, const struct ledger_row *row,
 		     struct remem_err *err);
-/* Tokens of calls of the local day of now. */
-int state_ledger_tokens_today(struct state *s, int64_t *tokens,
-			      struct remem_err *err);
 /* Oldest first; stops at a result other than 0, which is returned. */
 int state_ledger_each(struct state *s, int64_t since_ms,
 		      int (*fn)(void *ctx, const struct ledger_row *row),
 		      void *ctx, struct remem_err *err);
+
+/* The same for the calls of the local day of now. */
+int state_ledger_today(struct state *s,
+		       int (*fn)(void *ctx, const struct ledger_row *row),
+		       void *ctx, struct remem_err *err);
+
+/*
+ * Tokens and dollars of calls that are on their way, until their rows are
+ * added or until_ms has passed. Whoever compares the sum with a budget does
+ * all of it in one transaction.
+ */
+struct state_held {
+	int64_t tokens;
+	double usd;
+};
+
+int state_hold(struct state *s, int64_t *id, const struct state_held *h,
+	       int64_t until_ms, struct remem_err *err);
+int state_hold_drop(struct state *s, int64_t id, struct remem_err *err);
+/* The sum of all that are not over. */
+int state_held(struct state *s, struct state_held *h, struct remem_err *err);
+/* Forgets those that are. */
+int state_hold_expire(struct state *s, struct remem_err *err);
 
 /* value NULL removes; the second gives NULL when there is no such key. */
 int state_meta_set(struct state *s, const char *key, const char *value,

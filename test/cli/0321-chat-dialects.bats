@@ -97,3 +97,106 @@ providers='openai-compatible anthropic gemini ollama'
 		done
 	done
 }
+
+flush() { # SESSION [ARGUMENT...]
+	local session=$1
+	shift
+	"$REMEM" flush -t "$talk" --force --json --session "$session" "$@"
+}
+
+requests() {
+	wc -l <"$log"
+}
+
+until_is() { # NUMBER COMMAND...
+	local n=$1 i
+	shift
+	for i in $(seq 600); do
+		[ "$("$@")" != "$n" ] || return 0
+		read -rt .05 <> <(:) || true
+	done
+	return 1
+}
+
+ended() {
+	cat "$BATS_TEST_TMPDIR"/out.* 2>/dev/null | wc -l
+}
+
+@test "processes share a day's budget: what one has set aside no other spends" {
+	chat anthropic answer,gate
+	printf -- '- Billing runs on Postgres 16 (L1)\n' >"$answer"
+	# An answer may have 2,000 tokens, so that two do not fit.
+	for i in 1 2 3 4; do
+		{
+			flush "s$i" --set budget.dailyTokens=3500 2>/dev/null \
+				>"$BATS_TEST_TMPDIR/some.$i" || true
+			echo over >"$BATS_TEST_TMPDIR/out.$i"
+		} 3>&- &
+	done
+	until_is 3 ended
+	until_is 1 requests
+	touch "$answer.go"
+	until_is 4 ended
+	[ "$(requests)" = 1 ]
+	[ "$(grep -l '"by":"rules"' "$BATS_TEST_TMPDIR"/some.* | wc -l)" = 3 ]
+	[ "$(grep -l 'budget of tokens' "$BATS_TEST_TMPDIR"/some.* | wc -l)" = 3 ]
+	# What it took is counted, and no more.
+	run_split "$REMEM" usage --json
+	is 'd["today"]["tokens"]' 42
+	run_split flush after --set budget.dailyTokens=3500
+	is 'd["by"]' model
+}
+
+@test "what a killed process has set aside is free again after its time" {
+	chat gemini answer,gate
+	printf -- '- Billing runs on Postgres 16 (L1)\n' >"$answer"
+	"$REMEM" flush -t "$talk" --force --session killed \
+		--set budget.dailyTokens=12000 >/dev/null 2>&1 3>&- &
+	victim=$!
+	until_is 1 requests
+	kill -9 $victim
+	wait $victim 2>/dev/null || true
+	touch "$answer.go"
+	run_split flush next --set budget.dailyTokens=12000
+	is 'd["by"]' rules
+	python3 - "$(find "$HOME" -name state.sqlite)" <<-'END'
+	import sqlite3, sys
+	db = sqlite3.connect(sys.argv[1])
+	assert db.execute("SELECT count(*) FROM hold").fetchone() == (1,)
+	db.execute("UPDATE hold SET until = 1")
+	db.commit()
+	END
+	run_split flush later --set budget.dailyTokens=12000
+	is 'd["by"]' model
+}
+
+@test "dollars bound chat models as well, by their prices in and out" {
+	chat anthropic answer
+	sed -i 's/model: m1/model: claude-haiku-4-5-20251001/' "$config"
+	printf -- '- Billing runs on Postgres 16 (L1)\n' >"$answer"
+	run_split flush one --set budget.dailyUsd=0.001
+	is 'd["by"]' rules
+	says "$(json 'd["degraded"]')" 'budget of dollars'
+	[ "$(requests)" = 0 ]
+	run_split flush two --set budget.dailyUsd=0.02
+	is 'd["by"]' model
+	# 30 tokens at 1 dollar, 12 at 5.
+	run_split "$REMEM" usage --by model --json
+	is 'd["rows"][0]["key"]' claude-haiku-4-5-20251001
+	is 'round(d["rows"][0]["usd"] * 1e6)' 90
+	is 'd["rows"][0]["unpricedTokens"]' 0
+}
+
+@test "usage tells who asked: a host's hook, an agent, nobody in particular" {
+	chat ollama answer
+	printf -- '- Billing runs on Postgres 16 (L1)\n' >"$answer"
+	flush one --via hook:claude-code >/dev/null
+	flush two --agent work >/dev/null
+	flush three >/dev/null
+	run_split "$REMEM" usage --by agent --json
+	is 'sorted(r["key"] for r in d["rows"])' '["claude-code", "remem", "work"]'
+	is 'd["total"]["usd"]' 0
+	is 'd["total"]["unpricedTokens"]' 0
+	run_split "$REMEM" usage --by nobody
+	[ "$status" != 0 ]
+}

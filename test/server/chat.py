@@ -15,6 +15,7 @@ parent ends. The first part of a path says who answers and what:
   after=VALUE  header Retry-After
   times=N      so often, and then a good answer
   plain        refuses what asks for JSON (an older server)
+  gate         answers when the file ANSWER.go is there
   answer       says the text of the answer file, as text or as JSON
   tag=X        counts for itself: GET /count/FIRST-PART tells
 
@@ -236,6 +237,8 @@ class Handler(BaseHTTPRequestHandler):
             self.send(w.args[0], json.dumps({"error": {"message": w.args[1]}}))
             return
         self.note(dialect=name, status=200, say=say, **ask)
+        while "gate" in o and not os.path.exists(self.args.answer + ".go"):
+            time.sleep(.02)
         self.say(d, ask, say, o)
 
     def say(self, d, ask, say, o):

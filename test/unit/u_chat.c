@@ -28,7 +28,7 @@ struct fake {
 	bool key;
 	int timeout_ms;
 	int64_t ledger_tokens, budget;
-	int ledger_calls, ledger_status;
+	int ledger_calls, ledger_status, held;
 };
 
 static void answer(void *ctx, const struct http_request *req,
@@ -55,23 +55,37 @@ static void answer(void *ctx, const struct http_request *req,
 	buf_adds(&reply->body, a->body ? a->body : "");
 }
 
-static void ledger(void *ctx, const char *provider, const char *model,
-		   int items, int64_t tokens, int status, int64_t took_ms)
+static void settle(void *ctx, const struct spend *s)
 {
 	struct fake *f = ctx;
 
-	assert_string_equal(provider, "openai-compatible");
-	assert_string_equal(model, "m1");
-	assert_int_equal(items, 1);
-	assert_true(took_ms >= 0);
-	f->ledger_tokens += tokens;
+	assert_string_equal(s->provider, "openai-compatible");
+	assert_string_equal(s->model, "m1");
+	assert_int_equal(s->items, 1);
+	assert_true(s->took_ms >= 0);
+	f->ledger_tokens += s->tokens;
 	f->ledger_calls++;
-	f->ledger_status = status;
+	f->ledger_status = s->status;
+	f->held -= s->held;
 }
 
-static int64_t budget(void *ctx)
+/* The answer may be as long as it is allowed to be. */
+static int hold(void *ctx, struct spend *s, struct remem_err *err)
 {
-	return ((struct fake *)ctx)->budget;
+	struct fake *f = ctx;
+
+	assert_int_equal(s->answer_tokens, 2048);
+	assert_true(s->tokens > 2048);
+	if (f->budget < s->tokens)
+		return fail(err, REMEM_ELIMIT, "the budget is used up");
+	s->held = 1;
+	f->held++;
+	return 0;
+}
+
+static void drop(void *ctx, const struct spend *s)
+{
+	((struct fake *)ctx)->held -= s->held;
 }
 
 static struct chat_config config(struct fake *f)
@@ -81,8 +95,7 @@ static struct chat_config config(struct fake *f)
 		.model = "m1",
 		.base_url = "http://127.0.0.1:1/v1/",
 		.api_key = "sk-secret-1234",
-		.ledger = ledger,
-		.ledger_ctx = f,
+		.spend = { .settle = settle, .drop = drop, .ctx = f },
 		.wait_scale = 0.001,
 		.transport = answer,
 		.transport_ctx = f,
@@ -107,7 +120,7 @@ static int ask(struct fake *f, const struct answer *answers, size_t n,
 	f->answers = answers;
 	f->n = n;
 	if (f->budget)
-		c.budget_left = budget, c.budget_ctx = f;
+		c.spend.hold = hold;
 	assert_int_equal(chat_open(&chat, &c, err), 0);
 	assert_null(chat_off(chat));
 	rc = chat_ask(chat, &r, &b, err);
@@ -115,6 +128,7 @@ static int ask(struct fake *f, const struct answer *answers, size_t n,
 	assert_true(!rc || !b.len);
 	buf_release(&b);
 	chat_free(chat);
+	assert_int_equal(f->held, 0);
 	return rc;
 }
 
@@ -291,7 +305,7 @@ static void test_chat__spends_no_more_than_the_budget(void **state)
 	assert_int_equal(ask(&f, &good, 1, false, out, sizeof(out), &err),
 			 REMEM_ELIMIT);
 	assert_int_equal(f.requests, 0);
-	f.budget = 1000;
+	f.budget = 3000;
 	assert_int_equal(ask(&f, &good, 1, false, out, sizeof(out), &err), 0);
 }
 

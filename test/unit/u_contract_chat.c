@@ -18,7 +18,7 @@
 
 static struct {
 	int port, calls;
-	int64_t tokens, budget;
+	int64_t tokens, answer_tokens, budget, held;
 } w;
 
 /* At first use; it ends with this process, which holds its standard input. */
@@ -53,22 +53,34 @@ static void need_server(void)
 	assert_true(w.port > 0);
 }
 
-static void ledger(void *ctx, const char *provider, const char *model,
-		   int items, int64_t tokens, int status, int64_t took_ms)
+static void settle(void *ctx, const struct spend *s)
 {
-	assert_string_equal(provider, ctx);
-	assert_string_equal(model, "m1");
-	assert_int_equal(items, 1);
-	assert_true(took_ms >= 0);
+	assert_string_equal(s->provider, ctx);
+	assert_string_equal(s->model, "m1");
+	assert_int_equal(s->items, 1);
+	assert_true(s->took_ms >= 0);
+	assert_true(s->status < 300 || !s->tokens);
+	assert_true(s->answer_tokens <= s->tokens);
 	w.calls++;
-	(void)status;
-	w.tokens += tokens;
+	w.tokens += s->tokens;
+	w.answer_tokens += s->answer_tokens;
+	w.held -= s->held;
 }
 
-static int64_t budget_left(void *ctx)
+static int hold(void *ctx, struct spend *s, struct remem_err *err)
 {
 	(void)ctx;
-	return w.budget;
+	if (w.budget && s->tokens > w.budget)
+		return fail(err, REMEM_ELIMIT, "the budget is used up");
+	s->held = 1;
+	w.held++;
+	return 0;
+}
+
+static void drop(void *ctx, const struct spend *s)
+{
+	(void)ctx;
+	w.held -= s->held;
 }
 
 static int count(const char *key)
@@ -116,8 +128,8 @@ static int ask(struct buf *out, int *requests, const char *provider,
 				  .timeout_ms = row->timeout_ms };
 	struct chat_config c = { .provider = provider, .model = "m1",
 				 .api_key = KEY, .wait_scale = 0.001,
-				 .ledger = ledger,
-				 .ledger_ctx = (void *)(uintptr_t)provider };
+				 .spend = { hold, settle, drop,
+					    (void *)(uintptr_t)provider } };
 	char url[256], key[200];
 	struct chat *chat;
 	int rc;
@@ -130,9 +142,7 @@ static int ask(struct buf *out, int *requests, const char *provider,
 		 !strcmp(provider, "gemini") ? "/v1beta/" : "/");
 	c.base_url = url;
 	w.calls = 0;
-	w.tokens = 0;
-	if (w.budget)
-		c.budget_left = budget_left;
+	w.tokens = w.answer_tokens = 0;
 	assert_int_equal(chat_open(&chat, &c, err), 0);
 	rc = chat_ask(chat, &r, out, err);
 	chat_free(chat);
@@ -188,8 +198,11 @@ static void check(const char *provider, const struct row *row)
 	if (row->requests >= 0 ? requests != row->requests : requests > 4)
 		fail_msg("%s, %s: %d requests", provider, row->name, requests);
 	assert_int_equal(w.calls, requests);
-	if (!rc && w.calls == 1)
+	assert_int_equal(w.held, 0);
+	if (!rc && w.calls == 1) {
 		assert_int_equal(w.tokens, 42);
+		assert_int_equal(w.answer_tokens, 12);
+	}
 	assert_null(strstr(err.message, KEY));
 	assert_null(strstr(err.action, KEY));
 	buf_release(&out);

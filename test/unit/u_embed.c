@@ -33,7 +33,7 @@ struct world {
 	bool wrong; /* a vector that is not its text's */
 	char reason[300];
 	int stop_after, calls;
-	int64_t ledger_calls, ledger_tokens, left;
+	int64_t ledger_calls, ledger_tokens, left, held;
 	int cancel_after, asked;
 };
 
@@ -930,30 +930,38 @@ static void test_embed__what_is_done_may_stop_the_run(void **state)
 	end_world();
 }
 
-static int64_t on_left(void *ctx)
+static int on_hold(void *ctx, struct spend *s, struct remem_err *err)
 {
 	(void)ctx;
-	return w->left;
+	assert_true(s->tokens > 0 && s->timeout_ms > 0);
+	if (w->left < s->tokens) {
+		fail(err, REMEM_ELIMIT, "used up");
+		fail_action(err, "raise budget.dailyTokens");
+		return REMEM_ELIMIT;
+	}
+	w->left -= s->tokens;
+	s->held = s->tokens;
+	w->held++;
+	return 0;
 }
 
-static void on_ledger(void *ctx, const char *provider, const char *model,
-		      int items, int64_t tokens, int status, int64_t took_ms)
+static void on_settle(void *ctx, const struct spend *s)
 {
 	(void)ctx;
-	assert_string_equal(provider, "openai-compatible");
-	assert_string_equal(model, "测试-model");
-	assert_true(items > 0 && took_ms >= 0);
-	assert_int_equal(status, 200);
+	assert_string_equal(s->provider, "openai-compatible");
+	assert_string_equal(s->model, "测试-model");
+	assert_true(s->items > 0 && s->took_ms >= 0);
+	assert_int_equal(s->status, 200);
 	w->ledger_calls++;
-	w->ledger_tokens += tokens;
-	w->left -= tokens;
+	w->ledger_tokens += s->tokens;
+	w->left += s->held - s->tokens;
+	w->held--;
 }
 
 static void test_embed__the_budget_ends_the_run(void **state)
 {
 	make(state);
-	w->c.ledger = on_ledger;
-	w->c.budget_left = on_left;
+	w->c.spend = (struct spender){ .hold = on_hold, .settle = on_settle };
 	w->left = 1000;
 	w->c.max_batch_items = 10;
 	open_world();
@@ -963,6 +971,7 @@ static void test_embed__the_budget_ends_the_run(void **state)
 	/* Less than a request is known by estimate only. */
 	assert_true(w->left >= -200);
 	assert_int_equal(w->ledger_calls, w->fake.requests);
+	assert_int_equal(w->held, 0);
 	/* As the provider counted them. */
 	assert_int_equal(w->ledger_tokens, w->fake.items * 10);
 	assert_true(count_done() > 0);

@@ -86,16 +86,11 @@ static void on_refused(void *ctx, const struct embed_item *item,
 
 static int64_t ledger_calls;
 
-static void on_call(void *ctx, const char *provider, const char *model,
-		    int items, int64_t tokens, int status, int64_t took_ms)
+static void on_call(void *ctx, const struct spend *s)
 {
 	(void)ctx;
-	(void)provider;
-	(void)model;
-	(void)items;
-	(void)tokens;
-	(void)status;
-	(void)took_ms;
+	/* A refusal is not paid for. */
+	assert_true(s->status < 300 || !s->tokens);
 	ledger_calls++;
 }
 
@@ -109,7 +104,7 @@ static int run(struct fake *f, struct remem_err *err)
 		.wait_scale = 1e-4,
 		.transport = fake_transport,
 		.transport_ctx = f,
-		.ledger = on_call,
+		.spend = { .settle = on_call },
 	};
 	struct embed_item items[NOTES];
 	char texts[NOTES][64];

@@ -127,6 +127,21 @@ static void test_state__a_broken_record_is_replaced(void **state)
 	place_remove(&p);
 }
 
+static int add_tokens(void *ctx, const struct ledger_row *row)
+{
+	*(int64_t *)ctx += row->tokens;
+	return 0;
+}
+
+static int64_t today(struct state *s)
+{
+	struct remem_err err;
+	int64_t n = 0;
+
+	assert_int_equal(state_ledger_today(s, add_tokens, &n, &err), 0);
+	return n;
+}
+
 static void test_state__ledger_counts_the_local_day(void **state)
 {
 	struct ledger_row row = { .provider = "openai", .model = "模型",
@@ -134,7 +149,7 @@ static void test_state__ledger_counts_the_local_day(void **state)
 	struct remem_err err;
 	struct state *s;
 	struct place p;
-	int64_t n, now = 1790000000000;
+	int64_t now = 1790000000000;
 
 	(void)state;
 	place_make(&p);
@@ -145,13 +160,54 @@ static void test_state__ledger_counts_the_local_day(void **state)
 	assert_int_equal(state_ledger_add(s, &row, &err), 0);
 	row.at_ms = now - 3 * 86400000ll;
 	assert_int_equal(state_ledger_add(s, &row, &err), 0);
-	assert_int_equal(state_ledger_tokens_today(s, &n, &err), 0);
-	assert_int_equal(n, 107);
+	assert_int_equal(today(s), 107);
 	clock_set(now + 86400000);
-	assert_int_equal(state_ledger_tokens_today(s, &n, &err), 0);
-	assert_int_equal(n, 0);
+	assert_int_equal(today(s), 0);
 	clock_set(-1);
 	state_close(s);
+	place_remove(&p);
+}
+
+/* Until its row is there, or until nothing can be on its way any more. */
+static void test_state__what_is_set_aside_ends_by_its_row_or_by_itself(
+	void **state)
+{
+	struct ledger_row row = { .provider = "p", .model = "m", .items = 1,
+				  .tokens = 30, .status = 200, .agent = "小王",
+				  .answer_tokens = 10 };
+	struct state_held one = { 100, 0.5 }, two = { 7, 0 }, sum;
+	int64_t now = 1790000000000, id, other;
+	struct remem_err err;
+	struct state *s, *t;
+	struct place p;
+
+	(void)state;
+	place_make(&p);
+	clock_set(now);
+	assert_int_equal(state_open(&s, p.state, "x", false, &err), 0);
+	assert_int_equal(state_open(&t, p.state, "x", false, &err), 0);
+	assert_int_equal(state_hold(s, &id, &one, now + 1000, &err), 0);
+	assert_int_equal(state_hold(t, &other, &two, now + 2000, &err), 0);
+	assert_int_not_equal(id, other);
+	assert_int_equal(state_held(t, &sum, &err), 0);
+	assert_int_equal(sum.tokens, 107);
+	assert_true(sum.usd > 0.49 && sum.usd < 0.51);
+	row.hold = id;
+	assert_int_equal(state_ledger_add(s, &row, &err), 0);
+	assert_int_equal(state_held(t, &sum, &err), 0);
+	assert_int_equal(sum.tokens, 7);
+	assert_int_equal(today(t), 30);
+	/* The process of the other one was killed. */
+	clock_set(now + 2000);
+	assert_int_equal(state_held(s, &sum, &err), 0);
+	assert_int_equal(sum.tokens, 0);
+	assert_int_equal(state_hold_expire(s, &err), 0);
+	clock_set(now);
+	assert_int_equal(state_held(s, &sum, &err), 0);
+	assert_int_equal(sum.tokens, 0);
+	clock_set(-1);
+	state_close(s);
+	state_close(t);
 	place_remove(&p);
 }
 
