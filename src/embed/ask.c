@@ -192,6 +192,8 @@ static bool wait_again(struct try *t, struct outcome *o)
 						t->ask->tries;
 	int ms;
 
+	if (rate && t->ask->patient && o->retry_after_ms >= 0)
+		tries = RETRY_TOLD_TRIES;
 	/* Somebody waits for this one, and nobody listens there. */
 	if (t->ask->kind == EMBED_QUERY && !o->status && !o->timed_out)
 		tries = 2;
@@ -290,7 +292,7 @@ int embed_alive(struct embedder *e, bool (*cancel)(void *ctx), void *ctx,
 {
 	struct ask ask = { .kind = EMBED_DOCUMENT, .text = "probe", .len = 5,
 			   .timeout_ms = ALIVE_TIMEOUT_MS, .tries = 2,
-			   .whole = true, .cancel = cancel, .ctx = ctx };
+			   .patient = true, .whole = true, .cancel = cancel, .ctx = ctx };
 	float *vec;
 	int dims, rc = embed_ask(e, &ask, &vec, &dims, err);
 

@@ -521,16 +521,16 @@ static int query_remote(struct embedder *e, const struct ask *ask, float **out,
 	return rc;
 }
 
-int embedder_query(struct embedder *e, const char *text, size_t len,
-		   int deadline_ms, float **out, int *dims,
-		   struct remem_err *err)
+static int query(struct embedder *e, const char *text, size_t len,
+		 int deadline_ms, bool patient, float **out, int *dims,
+		 struct remem_err *err)
 {
 	int timeout = query_timeout(e);
 	int whole = deadline_ms > 0 && deadline_ms < timeout ? deadline_ms :
 							       timeout;
 	struct ask ask = { .kind = EMBED_QUERY, .text = text,
 			   .timeout_ms = whole,
-			   .tries = health_tries(e),
+			   .tries = health_tries(e), .patient = patient,
 			   .cancel = e->cancel, .ctx = e->cancel_ctx };
 
 	*out = NULL;
@@ -545,6 +545,13 @@ int embedder_query(struct embedder *e, const char *text, size_t len,
 	if (e->p->remote)
 		return query_remote(e, &ask, out, dims, err);
 	return query_local(e, text, ask.len, ask.deadline_ns, out, dims, err);
+}
+
+int embedder_query(struct embedder *e, const char *text, size_t len,
+		   int deadline_ms, float **out, int *dims,
+		   struct remem_err *err)
+{
+	return query(e, text, len, deadline_ms, false, out, dims, err);
 }
 
 int embedder_documents(struct embedder *e, const struct embed_item *items,
@@ -583,7 +590,7 @@ int embedder_probe(struct embedder *e, int64_t *took_ms, struct remem_err *err)
 	int dims, rc;
 
 	embedder_wake(e);
-	rc = embedder_query(e, "probe", 5, 0, &v, &dims, err);
+	rc = query(e, "probe", 5, 0, true, &v, &dims, err);
 	mem_free(v);
 	*took_ms = (clock_mono_ns() - t) / MS;
 	return rc;

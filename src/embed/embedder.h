@@ -64,6 +64,7 @@ struct ask {
 	int64_t deadline_ns; /* 0: none */
 	int timeout_ms; /* of each request */
 	int tries; /* requests after a passing failure, 1: no retry */
+	bool patient; /* comes back as often as it is told to */
 	bool whole; /* the text is not made shorter when it is refused */
 	bool (*cancel)(void *ctx);
 	void *ctx;

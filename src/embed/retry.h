@@ -34,5 +34,9 @@ void outcome_of(struct outcome *o, struct embedder *e,
 
 #define RETRY_TRIES 4 /* a request and three retries */
 #define RETRY_RATE_TRIES 6 /* a request and five */
+/* The same where the provider says each time when to come back: nothing is
+ * guessed, and a storm of refusals among which some pass comes to its end. */
+#define RETRY_TOLD_TRIES 100
+#define RETRY_TOLD_MS INT64_C(900000) /* but not longer without an answer */
 
 #endif

@@ -34,6 +34,8 @@ struct run {
 	int in_flight, at_most; /* now */
 	int good; /* answers since at_most changed */
 	int64_t cool_ns; /* nothing is sent before */
+	int told; /* refusals in a row that said when to come back */
+	int64_t told_ns; /* of the first of them */
 	int64_t good_ns; /* when the latest request was sent that was answered */
 	int rc;
 	struct remem_err err;
@@ -148,6 +150,7 @@ static bool agrees(struct run *run, const struct job *j,
 			   .len = job_cut(e, j->items[i]),
 			   .timeout_ms = BATCH_TIMEOUT_MS,
 			   .tries = RETRY_TRIES, .whole = true,
+			   .patient = true,
 			   .cancel = run->sink->cancel, .ctx = run->sink->ctx };
 	struct remem_err err = { 0 };
 	float *alone;
@@ -221,6 +224,7 @@ static void on_good(struct run *run, struct job *j, struct outcome *o,
 	if (j->cut)
 		learn_input(e, j);
 	limits_taken(&e->limits, j->n, (size_t)j->tokens, longest(e, j));
+	run->told = 0;
 	speed_up(run);
 	rc = give(run, j, o, sent_ns);
 	if (rc && !run->rc)
@@ -312,6 +316,19 @@ static void on_again(struct run *run, struct job *j, const struct outcome *o)
 		job_again(&run->jobs, j, clock_mono_ns() + wait * MS);
 }
 
+/* Whether it is of use to wait once more. */
+static bool may_wait(struct run *run, struct job *j, const struct outcome *o)
+{
+	int64_t now = clock_mono_ns();
+
+	if (o->retry_after_ms < 0)
+		return ++j->rate < RETRY_RATE_TRIES;
+	if (!run->told++)
+		run->told_ns = now;
+	return run->told < RETRY_TOLD_TRIES &&
+	       now - run->told_ns < RETRY_TOLD_MS * MS;
+}
+
 /* All wait, and fewer are in flight from then on. */
 static void on_rate(struct run *run, struct job *j, const struct outcome *o,
 		    int64_t sent_ns)
@@ -321,7 +338,7 @@ static void on_rate(struct run *run, struct job *j, const struct outcome *o,
 				   &e->random);
 	int64_t now = clock_mono_ns();
 
-	if (++j->rate >= RETRY_RATE_TRIES || wait < 0) {
+	if (!may_wait(run, j, o) || wait < 0) {
 		stop(run, o->err.code, &o->err);
 		return;
 	}

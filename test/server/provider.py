@@ -26,6 +26,9 @@ does stands in it, so one server plays many providers:
                   that hold it only
   mixup           in a batch all texts get the vector of the first
   slow=MS         answers that much later
+  fast            vectors that cost little to make, like no others
+  storm=N         takes each N-th request and refuses the others with 429 and
+                  wait=MS; one that comes before its time is logged as early
   hang            never answers
   times=N         fail, quota, bad, hang: so often in this address, then not
   after=N         ... and only after N good answers
@@ -84,6 +87,10 @@ def vector(text, dims):
             out[i] += b - 127.5
     norm = math.sqrt(sum(x * x for x in out))
     return [x / norm for x in out]
+
+
+def fast_vector(text, dims):
+    return list(hashlib.shake_128(text.encode()).digest(dims))
 
 
 class Options(dict):
@@ -147,7 +154,7 @@ def answer(o, request, texts, bad):
     as_floats = "floats" in o or request.get("encoding_format") != "base64" or bad == "nan"
     data = []
     for i, text in enumerate(texts):
-        v = vector(texts[0] if "mixup" in o else text, dims)
+        v = (fast_vector if "fast" in o else vector)(texts[0] if "mixup" in o else text, dims)
         hit = bad and o.get("word", "") in text
         if hit and bad == "zero":
             v = [0.0] * dims
@@ -175,9 +182,11 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *args):
         pass
 
-    def note(self, o, texts, request, status):
+    def note(self, o, texts, request, status, early=False):
         row = {"path": o.key, "items": len(texts), "tokens": sum(len(t) for t in texts),
                "kind": request.get("input_type"), "auth": "Authorization" in self.headers, "status": status}
+        if early:
+            row["early"] = True
         if self.log_file:
             with LOCK, open(self.log_file, "a", encoding="utf-8") as f:
                 f.write(json.dumps(row) + "\n")
@@ -228,6 +237,21 @@ class Handler(BaseHTTPRequestHandler):
         self.send_header("Location", "http://other.invalid/v1/embeddings")
         self.send_header("Content-Length", "0")
         self.end_headers()
+
+    def storm(self, o, texts, request):
+        """True: refused. Who was on the way when it was is not early."""
+        now = time.monotonic()
+        with LOCK:
+            c = COUNTS.setdefault(o.key + " storm", {"seen": 0, "from": 0, "said": 0})
+            c["seen"] += 1
+            early = c["said"] + 0.005 < now < c["from"] - 0.001
+            passes = c["seen"] % o.num("storm") == 0 and not early
+            if not passes:
+                c["said"], c["from"] = now, now + o.num("wait") / 1000
+        self.note(o, texts if passes else [], request, 200 if passes else 429, early)
+        if not passes:
+            self.reply(429, error("rate_limit_exceeded", "slow down"), wait=o.num("wait"))
+        return not passes
 
     def good(self, o, request, texts, bad):
         if bad == "away":
@@ -282,6 +306,10 @@ class Handler(BaseHTTPRequestHandler):
         texts = [texts] if isinstance(texts, str) else texts
         if "slow" in o:
             time.sleep(o.num("slow") / 1000)
+        if "storm" in o:
+            if not self.storm(o, texts, request):
+                self.reply(200, json.dumps(answer(o, request, texts, None)))
+            return
         try:
             if not self.path.endswith("/v1/embeddings"):
                 raise Refusal(404, error("not_found", "no such path"))
