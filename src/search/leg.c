@@ -300,9 +300,17 @@ int leg_open(struct work *w, struct remem_err *err)
 	}
 	if (w->o->query_vec && w->e)
 		return given(w, err);
-	/* Asked also when nothing is stored: a provider that is down is the
-	 * reason that helps. */
-	if ((rc = find_answering(&c, err)) || (rc = ask_all(&c, err)))
+	if ((rc = find_answering(&c, err)))
+		return rc;
+	/* A service is asked also when nothing is stored: that it is down is
+	 * the reason that helps. A model of our own would work for nothing. */
+	if (!w->fp && w->e && !embedder_info(w->e)->remote &&
+	    !embedder_off(w->e)) {
+		leg_no_vectors(w->out);
+		w->e = NULL;
+		return 0;
+	}
+	if ((rc = ask_all(&c, err)))
 		return rc;
 	say(&c);
 	if (w->qvec && w->fp)
