@@ -5,6 +5,8 @@
  *   bench_search ask INDEX MODEL NOTES [u]    questions, good and bad, warm;
  *                                             u: only usual ones
  *   bench_search cold REMEM NOTES [ARG]...    `remem search` from its start
+ *   bench_search helped REMEM NOTES [ARG]...  the same; the caller has started
+ *                                             the background process
  *
  * The vectors are sums of hashed terms, so that what shares words is alike and
  * no hour goes by with embedding; the model only lends its name. One line of
@@ -361,7 +363,7 @@ static double of_timeval(struct timeval t)
 	return (double)t.tv_sec * 1e3 + (double)t.tv_usec / 1e3;
 }
 
-static int cold(char **args, int count)
+static int cold(const char *what, char **args, int count)
 {
 	struct times t = { .n = COLD_ROUNDS };
 	char *argv[32] = { args[0], "-q", "-w", args[1], "search" }, more[64];
@@ -386,7 +388,7 @@ static int cold(char **args, int count)
 		kb = now > kb ? now : kb;
 	}
 	snprintf(more, sizeof(more), ",\"anonymous_mb\":%.1f", kb / 1024.0);
-	report("cold", count > 3 && !strcmp(args[3], "text") ? "text" : "hybrid",
+	report(what, count > 3 && !strcmp(args[3], "text") ? "text" : "hybrid",
 	       &t, more);
 	return 0;
 }
@@ -395,8 +397,9 @@ int main(int argc, char **argv)
 {
 	int rc = 0;
 
-	if (argc > 3 && !strcmp(argv[1], "cold"))
-		return cold(argv + 2, argc - 2);
+	if (argc > 3 && (!strcmp(argv[1], "cold") ||
+			 !strcmp(argv[1], "helped")))
+		return cold(argv[1], argv + 2, argc - 2);
 	if (argc == 4 && !strcmp(argv[1], "fill")) {
 		open_all(argv[2], argv[3], STORE_WRITE);
 		rc = fill();
