@@ -67,6 +67,20 @@ int jobs_reload(struct jobs *j, struct remem_err *err)
 	return rc;
 }
 
+bool jobs_wait(const struct sync *y)
+{
+	const struct index_batch *o = y->o->batch;
+	struct arena a = ARENA_INIT;
+	struct batch_job *list;
+	size_t n = 0;
+
+	if (!o || !o->state || y->o->vector_budget_ms > 0 ||
+	    state_batch_list(o->state, &a, o->scope, true, &list, &n, NULL))
+		n = 0;
+	arena_release(&a);
+	return n > 0;
+}
+
 int jobs_open(struct vector_run *v, struct remem_err *err)
 {
 	struct index_batch *o = v->y->o->batch;

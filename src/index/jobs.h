@@ -17,6 +17,9 @@
 #include "embed/batch.h"
 #include "index/vectors.h"
 
+/* Whether jobs are open: they are seen to also where nothing waits for them any
+ * more, as their notes were deleted. */
+bool jobs_wait(const struct sync *y);
 /* Sets v->jobs, NULL when nothing is to be done by jobs. */
 int jobs_open(struct vector_run *v, struct remem_err *err);
 void jobs_close(struct jobs *j);

@@ -636,7 +636,8 @@ static int look(struct vector_run *v, bool *work, struct remem_err *err)
 	if ((rc = find_set(v, err)) ||
 	    (rc = count_pending(v, &y->r->vectors_pending, err)))
 		return rc;
-	*work = !off && y->r->vectors_pending && !y->o->text_only;
+	*work = !off && !y->o->text_only &&
+		(y->r->vectors_pending || (!v->spare && jobs_wait(y)));
 	return 0;
 }
 

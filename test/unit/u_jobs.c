@@ -623,6 +623,27 @@ static void test_jobs__texts_may_go_and_come_meanwhile(void **st)
 	end();
 }
 
+/* All its notes are gone: it is ended and accounted for all the same. */
+static void test_jobs__nothing_waits_for_it_any_more(void **st)
+{
+	char name[64];
+
+	(void)st;
+	begin(8);
+	srv->work_ms = (int)HOUR;
+	run();
+	for (int i = 0; i < 8; i++) {
+		snprintf(name, sizeof(name), "memory/n%d.md", i);
+		ws_remove(&ws, name);
+	}
+	set_clock(START + 2 * HOUR);
+	run();
+	assert_int_equal(r.vectors_pending, 0);
+	assert_int_equal(last_job().step, JOB_ENDED);
+	assert_int_equal(ledger().open, 0);
+	end();
+}
+
 static void test_jobs__a_search_that_waits_asks_nobody(void **st)
 {
 	(void)st;
