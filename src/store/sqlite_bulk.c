@@ -269,19 +269,27 @@ static int damaged(struct sq *s, struct remem_err *err)
 	return REMEM_ECORRUPT;
 }
 
-static int structure_get(struct sq *s, struct structure *out,
-			 struct remem_err *err)
+/* *ok: it is there, and of the kind we know. */
+static int structure_look(struct sq *s, struct structure *out, bool *ok,
+			  struct remem_err *err)
 {
 	sqlite3_stmt *st = NULL;
 	int rc = data_get(s, STRUCTURE_ROW, &st, err);
-	bool ok;
 
-	if (rc < 0)
-		return rc;
-	ok = rc && structure_decode(out, sqlite3_column_blob(st, 0),
-				    (size_t)sqlite3_column_bytes(st, 0));
+	*ok = rc > 0 &&
+	      structure_decode(out, sqlite3_column_blob(st, 0),
+			       (size_t)sqlite3_column_bytes(st, 0));
 	sqlite3_reset(st);
-	return ok ? 0 : damaged(s, err);
+	return rc < 0 ? rc : 0;
+}
+
+static int structure_get(struct sq *s, struct structure *out,
+			 struct remem_err *err)
+{
+	bool ok;
+	int rc = structure_look(s, out, &ok, err);
+
+	return rc ? rc : ok ? 0 : damaged(s, err);
 }
 
 static int structure_put(struct sq *s, const struct structure *t,
@@ -712,21 +720,28 @@ int bulk_merge(struct sq *s, bool *done, struct remem_err *err)
 
 /* ---- when ---- */
 
+/* Tables of FTS5 may be written only by itself where it is made so. */
+static bool may_write_tables(struct sq *s)
+{
+	int defensive = 1;
+
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 0, &defensive);
+	return !defensive;
+}
+
 /* Only for an index whose first run has not come to its end, in a format that
  * we know and where its tables may be written. What runs that were killed have
  * left may be so much that FTS5 has to merge it first. */
 static bool may_begin(struct sq *s)
 {
 	struct structure t;
-	sqlite3_stmt *st;
 	int64_t n = 0;
+	bool ok;
 
 	return !sq_int(s, S_INDEXED, &n, NULL) && !n &&
 	       !sq_int(s, S_POST_FORMAT, &n, NULL) && n == FTS_FORMAT &&
-	       !sq_get(s, S_LEAF_PUT, &st, NULL) &&
-	       !sq_get(s, S_ENTRY_PUT, &st, NULL) &&
-	       !structure_get(s, &t, NULL) &&
-	       (!t.levels || t.level[0].count < MERGE_AT);
+	       may_write_tables(s) && !structure_look(s, &t, &ok, NULL) &&
+	       ok && (!t.levels || t.level[0].count < MERGE_AT);
 }
 
 static int begin(struct sq *s, struct remem_err *err)
