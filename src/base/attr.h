@@ -9,6 +9,7 @@
 #define ATTR_HOT __attribute__((hot))
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define PREFETCH(p) __builtin_prefetch(p)
 #else
 #define ATTR_PRINTF(fmt, first)
 #define ATTR_MUST_USE
@@ -16,6 +17,7 @@
 #define ATTR_HOT
 #define LIKELY(x) (x)
 #define UNLIKELY(x) (x)
+#define PREFETCH(p) ((void)(p))
 #endif
 
 /* Under the address sanitizer gcc puts arrays of 64-byte vectors on places of
