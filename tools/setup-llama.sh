@@ -20,7 +20,7 @@ headers_sum=13737412fd956b4c33c9dbd7605c0cf47bf2a34ecfa168edf13ffd18c738dc2bedf1
 [ "$(cat "$dir/done" 2>/dev/null)" = "$libs_sum" ] && exit 0
 
 fetch() { # package, file, sum
-	npm pack --silent "$1@$version" >/dev/null
+	npm pack --silent --fetch-retries=1 "$1@$version" >/dev/null
 	echo "$3  $2" | sha512sum -c --status || {
 		echo "setup-llama.sh: '$2' has a wrong checksum" >&2
 		rm -f "$2"

