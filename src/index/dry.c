@@ -250,6 +250,14 @@ static int count_waiting(struct dry_run *d, struct remem_err *err)
 	return rc;
 }
 
+static int count_part(void *ctx, const struct note *n, struct remem_err *err)
+{
+	struct dry_run *d = ctx;
+
+	arena_reset(&d->file);
+	return count_note(d, n, err);
+}
+
 static int run(struct dry_run *d, struct remem_err *err)
 {
 	struct plan *p = &d->y->plan;
@@ -266,6 +274,8 @@ static int run(struct dry_run *d, struct remem_err *err)
 	for (size_t i = 0; i < p->item_count && !rc; i++)
 		if (p->items[i].act == PLAN_READ)
 			rc = count_file(d, &p->items[i], err);
+	if (!rc && !d->y->paths)
+		rc = sync_talks_dry(d->y, d->y->r->forced, count_part, d, err);
 	if (!rc && s && d->info)
 		rc = count_waiting(d, err);
 	return rc || !d->info ? rc : look_up(d, err);

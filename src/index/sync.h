@@ -49,6 +49,14 @@ int sync_text(struct sync *y, struct remem_err *err);
 
 /* talks.c: the same for transcripts, if they are a source; else none stay. */
 int sync_talks(struct sync *y, struct remem_err *err);
+/*
+ * Writes nothing, and gives each part that it would put to count. y->s may be
+ * NULL; anew: as if it were.
+ */
+int sync_talks_dry(struct sync *y, bool anew,
+		   int (*count)(void *ctx, const struct note *n,
+				struct remem_err *err), void *ctx,
+		   struct remem_err *err);
 /* Whether the store has what is found now; o NULL: they are no source. s NULL:
  * an empty store. Cheap: no transcript is opened. */
 bool talks_settled(struct arena *a, struct store *s,

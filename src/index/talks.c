@@ -49,6 +49,10 @@ struct talks {
 	int64_t masked; /* secrets, in this run */
 	struct list_ids names; /* of talks that stores hold, by hash */
 	char wants[32]; /* front of stamps: what is wanted, of whom */
+	/* A dry run: parts go here and nothing is written. */
+	int (*count)(void *ctx, const struct note *n, struct remem_err *err);
+	void *ctx;
+	bool anew; /* what the store has does not count */
 };
 
 /* A talk that is being read. */
@@ -100,8 +104,11 @@ static int batch_commit(struct talks *t, struct remem_err *err)
 static int meta_put(struct talks *t, const char *key, const char *value,
 		    struct remem_err *err)
 {
-	int rc = batch_begin(t, err);
+	int rc;
 
+	if (t->count)
+		return 0;
+	rc = batch_begin(t, err);
 	return rc ? rc : t->y->s->ops->meta_set(t->y->s, key, value, err);
 }
 
@@ -189,11 +196,12 @@ static void see(struct talks *t, const char *name)
 
 static int remove_row(struct talks *t, struct row *r, struct remem_err *err)
 {
-	int rc = batch_begin(t, err);
+	int rc = t->count ? 0 : batch_begin(t, err);
 
-	if (!rc)
+	if (!rc && !t->count) {
 		rc = t->y->s->ops->file_remove(t->y->s, r->id, err);
-	t->y->writes++;
+		t->y->writes++;
+	}
 	if (!rc && !r->skipped)
 		t->y->r->removed++;
 	return rc;
@@ -443,6 +451,10 @@ static int put_part(struct talk_run *r, struct remem_err *err)
 		return 0;
 	if ((rc = talk_cut(&n, &r->a, r->m, r->count, &t->y->o->note, err)))
 		return rc;
+	if (t->count) {
+		r->dirty = false;
+		return t->count(t->ctx, &n, err);
+	}
 	fill_part(&f, r);
 	sha256_of(f.hash, n.text, n.len);
 	if (r->a.failed)
@@ -591,7 +603,7 @@ static int list_bad(struct talks *t, const struct session_file *f,
 	int rc;
 
 	sync_skip(t->y, name, reason);
-	if (is_of(t, i, name) && !t->rows[i].skipped)
+	if (t->count || (is_of(t, i, name) && !t->rows[i].skipped))
 		return 0;
 	if ((rc = batch_begin(t, err)))
 		return rc;
@@ -663,7 +675,8 @@ static int sync_talk(struct talks *t, const struct session_file *f,
 	see(t, name);
 	if (!key)
 		return fail_nomem(err);
-	read_state(&st, &t->one, s->ops->meta_get(s, &t->one, key));
+	read_state(&st, &t->one, t->anew ? NULL :
+		   s->ops->meta_get(s, &t->one, key));
 	if (t->one.failed)
 		return fail_nomem(err);
 	if (!strcmp(st.stamp, stamp)) {
@@ -885,6 +898,31 @@ int sync_talks(struct sync *y, struct remem_err *err)
 		y->s->ops->rollback(y->s);
 	y->failures += t.failures;
 	y->r->masked += t.masked;
+	list_ids_release(&t.names);
+	arena_release(&t.one);
+	return rc;
+}
+
+int sync_talks_dry(struct sync *y, bool anew,
+		   int (*count)(void *ctx, const struct note *n,
+				struct remem_err *err), void *ctx,
+		   struct remem_err *err)
+{
+	struct talks t = { .y = y, .o = y->o->source->sessions, .count = count,
+			   .ctx = ctx, .anew = anew || !y->s };
+	struct session_list l = { 0 };
+	int rc;
+
+	if (!t.o)
+		return 0;
+	make_wants(&t);
+	if ((rc = sessions_find(&l, &y->round, t.o, err)) ||
+	    (!t.anew && (rc = load_rows(&t, err))) ||
+	    (rc = sync_files(&t, &l, err)) ||
+	    (rc = remove_gone(&t, &l, err)))
+		goto out;
+	y->failures += t.failures;
+out:
 	list_ids_release(&t.names);
 	arena_release(&t.one);
 	return rc;

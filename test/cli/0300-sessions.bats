@@ -113,3 +113,23 @@ say() {
 	run_split "$REMEM" search kayak --path 'memory/' --json
 	is 'd["results"]' '[]'
 }
+
+@test "a dry run counts talks as well, and writes nothing" {
+	provider=(--set memorySearch.provider=openai --set memorySearch.remote.apiKey=sk-none)
+	before=$(picture "$HOME")
+	run_split "$REMEM" index --dry-run --json "${provider[@]}"
+	[ "$status" = 0 ]
+	would=$(json '[d["added"], d["chunks"], d["passages"]]')
+	is 'd["tokens"] > 40 and d["priceUsd"] > 0' true
+	[ "$(picture "$HOME")" = "$before" ]
+	run_split "$REMEM" index --json
+	is '[d["added"], d["chunks"], d["passages"]]' "$would"
+	# Text is in step, its vectors are not: they are what it would cost.
+	run_split "$REMEM" index --dry-run --json
+	is '[d["added"], d["changed"]]' '[0, 0]'
+	say user '渡轮的末班是几点?'
+	run_split "$REMEM" index --dry-run --json
+	is '[d["added"], d["changed"]]' '[0, 1]'
+	run_split "$REMEM" index --dry-run --force --json
+	is '[d["added"], d["chunks"] > 0]' "[$(printf '%s' "$would" | tr -d '[]' | cut -d, -f1), true]"
+}
