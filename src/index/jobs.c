@@ -425,6 +425,54 @@ static void say_open(struct jobs *j)
 	}
 }
 
+static int group_by_key(const void *a, const void *b)
+{
+	const struct group *x = a, *y = b;
+
+	return memcmp(x->key, y->key, SHA256_BYTES);
+}
+
+/* Lines of a job that no passage waits for. */
+static int forget_lines(struct jobs *j, const struct batch_job *job,
+			struct remem_err *err)
+{
+	const struct portion *p = &j->v->p;
+	struct arena a = ARENA_INIT;
+	struct batch_line *lines;
+	struct group want = { 0 };
+	size_t n;
+	int rc = state_batch_lines(j->o->state, &a, job->id, &lines, &n, err);
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		memcpy(want.key, lines[i].key, SHA256_BYTES);
+		if (!p->group_count ||
+		    !bsearch(&want, p->groups, (size_t)p->group_count,
+			     sizeof(want), group_by_key))
+			rc = state_batch_forget(j->o->state, job->id,
+						lines[i].key, err);
+	}
+	arena_release(&a);
+	return rc;
+}
+
+/* What was forgotten for good is not to come back as the answer of a job. */
+static int forget_gone(struct jobs *j, struct remem_err *err)
+{
+	struct vector_run *v = j->v;
+	int64_t all = v->y->r->vectors_pending + 1;
+	int rc = 0;
+
+	if (!j->count)
+		return 0;
+	rc = vectors_portion(v, all < INT32_MAX ? (int)all : INT32_MAX, err);
+	if (!rc && v->p.group_count)
+		qsort(v->p.groups, (size_t)v->p.group_count,
+		      sizeof(*v->p.groups), group_by_key);
+	for (size_t i = 0; i < j->count && !rc; i++)
+		rc = forget_lines(j, &j->list[i], err);
+	return rc ? rc : jobs_reload(j, err);
+}
+
 int jobs_step(struct jobs *j, bool *rest, struct remem_err *err)
 {
 	int rc;
@@ -438,6 +486,8 @@ int jobs_step(struct jobs *j, bool *rest, struct remem_err *err)
 			(int64_t)j->busy_count + j->o->least;
 		return 0;
 	}
+	if (j->v->y->o->purge && (rc = forget_gone(j, err)))
+		return rc;
 	if (j->o->off[0] && clock_now_ms() > j->o->off_ms + OFF_MS) {
 		j->o->off[0] = '\0';
 		j->o->failures = 0;

@@ -228,6 +228,21 @@ int state_batch_drop(struct state *s, int64_t id, struct remem_err *err)
 	return state_commit(s, err);
 }
 
+int state_batch_forget(struct state *s, int64_t id,
+		       const unsigned char key[SHA256_BYTES],
+		       struct remem_err *err)
+{
+	sqlite3_stmt *st;
+	int rc = state_ask(s, "DELETE FROM batch_line WHERE job = ?1 AND "
+			      "key = ?2", &st, err);
+
+	if (rc)
+		return rc;
+	sqlite3_bind_int64(st, 1, id);
+	sqlite3_bind_blob(st, 2, key, SHA256_BYTES, SQLITE_STATIC);
+	return state_done(s, st, err);
+}
+
 /* ---- reading ---- */
 
 static void read_row(struct batch_job *job, sqlite3_stmt *st, struct arena *a)

@@ -54,6 +54,10 @@ int state_batch_put(struct state *s, struct batch_job *job, bool reserve,
 		    int64_t used, struct remem_err *err);
 /* Takes it away with its lines; a job that was never sent. */
 int state_batch_drop(struct state *s, int64_t id, struct remem_err *err);
+/* A line whose text was forgotten: its answer is not kept. */
+int state_batch_forget(struct state *s, int64_t id,
+		       const unsigned char key[SHA256_BYTES],
+		       struct remem_err *err);
 /* Oldest first, into the arena; open: without those that have ended. scope
  * NULL: all. An older state has none. */
 int state_batch_list(struct state *s, struct arena *a, const char *scope,

@@ -623,6 +623,32 @@ static void test_jobs__texts_may_go_and_come_meanwhile(void **st)
 	end();
 }
 
+/* A text that was forgotten does not come back as the answer of a job. */
+static void test_jobs__what_is_forgotten_is_not_kept(void **st)
+{
+	int before;
+
+	(void)st;
+	begin(8);
+	srv->work_ms = (int)HOUR;
+	run();
+	ws_remove(&ws, "memory/n3.md");
+	o.force = o.purge = true;
+	run();
+	o.force = o.purge = false;
+	set_clock(START + 2 * HOUR);
+	run();
+	assert_true(r.complete);
+	assert_int_equal(r.vectors_done, 7);
+	before = srv->plain;
+	notes(8); /* it is new, as if it had never been there */
+	run();
+	assert_true(r.complete);
+	assert_int_equal(srv->plain, before + 1);
+	assert_int_equal(ledger().rows, 1);
+	end();
+}
+
 /* All its notes are gone: it is ended and accounted for all the same. */
 static void test_jobs__nothing_waits_for_it_any_more(void **st)
 {
