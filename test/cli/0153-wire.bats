@@ -180,3 +180,17 @@ indexed() {
 	run_split timeout 60 "$REMEM" search --mode text --json Berlin
 	is 'd["results"][0]["path"]' memory/2026-03-01.md
 }
+
+@test "usage tells which client of MCP asked" {
+	serve
+	remote "http://127.0.0.1:$port/x/v1"
+	indexed
+	printf '%s\n' \
+		'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"小王的助手","version":"1"}}}' \
+		'{"jsonrpc":"2.0","method":"notifications/initialized"}' \
+		'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory_search","arguments":{"query":"Berlin"}}}' |
+		timeout 60 "$REMEM" mcp >/dev/null
+	run_split "$REMEM" usage --by agent --json
+	is '[(r["key"], r["calls"]) for r in d["rows"]][-1]' '["小王的助手", 1]'
+	is 'd["rows"][0]["key"]' remem
+}

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,6 +209,49 @@ static void test_state__what_is_set_aside_ends_by_its_row_or_by_itself(
 	clock_set(-1);
 	state_close(s);
 	state_close(t);
+	place_remove(&p);
+}
+
+static int see_agent(void *ctx, const struct ledger_row *row)
+{
+	snprintf(ctx, 64, "%s %d", row->agent ? row->agent : "nobody",
+		 (int)row->answer_tokens);
+	return 0;
+}
+
+/* A ledger of before who asked was kept. */
+static void test_state__an_older_ledger_is_read_and_gets_its_columns(
+	void **state)
+{
+	struct ledger_row row = { .provider = "p", .model = "m", .tokens = 5,
+				  .agent = "work", .answer_tokens = 2 };
+	char path[700], said[64];
+	struct remem_err err;
+	struct state *s;
+	struct place p;
+	sqlite3 *db;
+
+	(void)state;
+	place_make(&p);
+	snprintf(path, sizeof(path), "mkdir -p '%s/x'", p.state);
+	assert_int_equal(system(path), 0);
+	snprintf(path, sizeof(path), "%s/x/state.sqlite", p.state);
+	assert_int_equal(sqlite3_open(path, &db), 0);
+	assert_int_equal(sqlite3_exec(db,
+		"CREATE TABLE ledger(at INT, provider TEXT, model TEXT, "
+		"items INT, tokens INT, status INT, took_ms INT);"
+		"INSERT INTO ledger VALUES(1, 'p', 'm', 1, 9, 200, 3);"
+		"PRAGMA user_version = 5", NULL, NULL, NULL), 0);
+	sqlite3_close(db);
+	assert_int_equal(state_open(&s, p.state, "x", true, &err), 0);
+	assert_int_equal(state_ledger_each(s, 0, see_agent, said, &err), 0);
+	assert_string_equal(said, "nobody 0");
+	state_close(s);
+	assert_int_equal(state_open(&s, p.state, "x", false, &err), 0);
+	assert_int_equal(state_ledger_add(s, &row, &err), 0);
+	assert_int_equal(state_ledger_each(s, 0, see_agent, said, &err), 0);
+	assert_string_equal(said, "work 2");
+	state_close(s);
 	place_remove(&p);
 }
 
