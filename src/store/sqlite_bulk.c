@@ -114,11 +114,42 @@ static bool slots_grow(struct bulk *b)
 	return true;
 }
 
-/* A term on its way to its slot. */
+/* A term on its way to its slot; short ones are followed by NULs. */
 struct bulk_term {
 	uint32_t hash, len;
 	char text[TERM_MAX_BYTES];
 };
+
+/* A call of memcpy() would cost more than what it does. */
+static void term_copy(char *to, const char *from, size_t n)
+{
+	memset(to, 0, 24);
+	if (n > 16) {
+		memcpy(to, from, n);
+	} else if (n >= 8) {
+		memcpy(to, from, 8);
+		memcpy(to + n - 8, from + n - 8, 8);
+	} else if (n >= 4) {
+		memcpy(to, from, 4);
+		memcpy(to + n - 4, from + n - 4, 4);
+	} else if (n) {
+		to[0] = from[0];
+		to[n / 2] = from[n / 2];
+		to[n - 1] = from[n - 1];
+	}
+}
+
+static uint32_t term_hash(const char *text, size_t n)
+{
+	uint64_t a, b;
+
+	if (n > 16)
+		return (uint32_t)hash64(text, n, 0);
+	memcpy(&a, text, 8);
+	memcpy(&b, text + 8, 8);
+	a = (a ^ (b * 0xb7e151628aed2a6bu)) * 0x9e3779b97f4a7c15u;
+	return (uint32_t)(a >> 32 ^ a >> 7);
+}
 
 static bool slot_fill(struct bulk *b, struct bulk_slot *s,
 		      const struct bulk_term *t)
@@ -133,7 +164,7 @@ static bool slot_fill(struct bulk *b, struct bulk_slot *s,
 		memcpy(s->text, &at, LONG_HEAD);
 		memcpy(s->text + LONG_HEAD, t->text, INLINE_BYTES - LONG_HEAD);
 	} else {
-		memcpy(s->text, t->text, t->len);
+		memcpy(s->text, t->text, INLINE_BYTES);
 	}
 	s->hash = t->hash;
 	s->number = (uint32_t)++b->terms;
@@ -145,7 +176,10 @@ static bool slot_fill(struct bulk *b, struct bulk_slot *s,
 static bool is_term(const struct bulk *b, const struct bulk_slot *s,
 		    const struct bulk_term *t)
 {
-	return s->hash == t->hash && s->len == t->len &&
+	if (s->hash != t->hash || s->len != t->len)
+		return false;
+	return s->len <= INLINE_BYTES ?
+	       !memcmp(s->text, t->text, INLINE_BYTES) :
 	       !memcmp(slot_text(b, s), t->text, t->len);
 }
 
@@ -215,9 +249,9 @@ static int take(void *ctx, const struct term *t)
 	struct bulk_take *w = ctx;
 	struct bulk_term *to = &w->ahead[w->cut++ % AHEAD];
 
-	to->hash = (uint32_t)hash64(t->text, t->len, 0);
+	term_copy(to->text, t->text, t->len);
+	to->hash = term_hash(to->text, t->len);
 	to->len = t->len;
-	memcpy(to->text, t->text, t->len);
 	if (w->b->slot_count)
 		PREFETCH(&w->b->slots[to->hash & (w->b->slot_count - 1)]);
 	if (t->start < w->len) {
