@@ -97,6 +97,10 @@ static bool serve(struct conn *c, const char *body)
 		  "Retry-After: 7\r\nRetry-After-Ms: 1234.5\r\n", "" },
 		{ "/429date ", "429 Too Many",
 		  "Retry-After: Fri, 31 Dec 2100 23:59:59 GMT\r\n", "" },
+		{ "/429odd ", "429 Too Many",
+		  "Retry-After: soon\r\nRetry-After-Ms: -5\r\n", "" },
+		{ "/429past ", "429 Too Many",
+		  "Retry-After: Fri, 31 Dec 1999 23:59:59 GMT\r\n", "" },
 		{ "/500 ", "500 Oops", "", "broken" },
 		{ "/away ", "307 Go", "Location: http://evil.example:99/x\r\n",
 		  "" },
@@ -418,6 +422,13 @@ static void test_http__retry_after(void **state)
 	http_reply_release(&r);
 	ask(&f, &r, "/429date");
 	assert_int_equal(r.retry_after_ms, INT_MAX);
+	http_reply_release(&r);
+	/* Nonsense and the past say nothing. */
+	ask(&f, &r, "/429odd");
+	assert_int_equal(r.retry_after_ms, -1);
+	http_reply_release(&r);
+	ask(&f, &r, "/429past");
+	assert_int_equal(r.retry_after_ms, -1);
 	http_reply_release(&r);
 	end(&f);
 }
