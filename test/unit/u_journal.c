@@ -117,6 +117,9 @@ static void test_journal__a_state_of_the_first_version_is_brought_on(void **stat
 	       "DROP TABLE pending; DROP TABLE preimage; "
 	       "DROP TABLE tombstone; DROP TABLE rate; "
 	       "DROP TABLE given; DROP TABLE review; "
+	       "DROP TABLE batch_job; DROP TABLE batch_line; "
+	       "DROP TABLE hold; ALTER TABLE ledger DROP COLUMN agent; "
+	       "ALTER TABLE ledger DROP COLUMN answer; "
 	       "PRAGMA user_version = 1");
 	/* A reader takes it as it is. */
 	assert_int_equal(state_open(&old, b.state_dir, BOX_UUID, true,

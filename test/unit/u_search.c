@@ -440,6 +440,7 @@ static void test_search__a_missing_leg_is_told(void **state)
 	box_model(&b); /* a model, but no vectors yet */
 	first_is(&b, "stamps", "memory/2026-01-10.md", "stamps");
 	assert_string_equal(b.out.degraded_reason, "no_vectors");
+	b.s->ops->close(b.s);
 	box_index(&b);
 	b.o.deadline_ns = 1;
 	first_is(&b, "stamps", "memory/2026-01-10.md", "stamps");

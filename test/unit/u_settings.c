@@ -240,7 +240,7 @@ static void test_settings__what_is_refused_names_what_replaces_it(void **state)
 	add(&f, "memory: {backend: qmd, qmd: {paths: []}}\nmemorySearch:\n"
 		"  store: {path: /x, fts: {tokenizer: trigram},\n"
 		"    vector: {extensionPath: /y}}\n"
-		"  remote: {batch: {enabled: true}}\n", true);
+		"  query: {rerank: {enabled: true}}\n", true);
 	assert_int_equal(settings_check(&f.s, NULL), 0);
 	assert_int_equal(f.s.warning_count, 6);
 	assert_says(warning(&f, 0), "memory.backend should be one of builtin");
