@@ -106,8 +106,8 @@ static void take_blocks(struct buf *out, yyjson_val *blocks)
 	chat_take_parts(out, blocks);
 }
 
-static int take_message(yyjson_val *root, struct chat_reply *reply,
-			struct buf *out, struct remem_err *err)
+static int anthropic_parse(yyjson_val *root, struct chat_reply *reply,
+			   struct buf *out, struct remem_err *err)
 {
 	yyjson_val *content = yyjson_obj_get(root, "content");
 	const char *end = json_str(root, "stop_reason", "");
@@ -122,20 +122,6 @@ static int take_message(yyjson_val *root, struct chat_reply *reply,
 			    "message ('content')");
 	take_blocks(out, content);
 	return buf_check(out, err);
-}
-
-static int anthropic_parse(void *self, const struct http_reply *http,
-			   struct chat_reply *reply, struct buf *out,
-			   struct remem_err *err)
-{
-	yyjson_doc *doc;
-	int rc = chat_form_read(&doc, http, err);
-
-	(void)self;
-	if (!rc)
-		rc = take_message(yyjson_doc_get_root(doc), reply, out, err);
-	yyjson_doc_free(doc);
-	return rc;
 }
 
 static bool anthropic_simplify(void *self)

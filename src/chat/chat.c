@@ -332,8 +332,13 @@ static enum next judge_answer(struct call *k, const struct http_reply *http,
 			      struct chat_reply *reply)
 {
 	struct buf *b = k->answer;
-	int rc = k->c->p->parse(k->c->self, http, reply, b, &k->err);
+	yyjson_doc *doc;
+	int rc = chat_form_read(&doc, http, &k->err);
 
+	if (!rc)
+		rc = k->c->p->parse(yyjson_doc_get_root(doc), reply, b,
+				    &k->err);
+	yyjson_doc_free(doc);
 	if (!rc && reply->cut)
 		rc = fail(&k->err, REMEM_EREMOTE,
 			  "the model's answer was cut off at its limit");

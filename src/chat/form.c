@@ -182,6 +182,17 @@ int chat_form_send(struct chat_form *f, const struct chat_request *r,
 	return buf_check(body, err);
 }
 
+bool chat_form_simplify(void *self)
+{
+	struct chat_form *f = self;
+
+	if (!f->json || f->plain)
+		return false;
+	if (!f->free_form)
+		return f->free_form = true;
+	return f->plain = true;
+}
+
 /* ---- replies ---------------------------------------------------------- */
 
 int chat_form_read(yyjson_doc **doc, const struct http_reply *http,

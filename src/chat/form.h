@@ -14,6 +14,8 @@ struct chat_form {
 	const char *url; /* the provider's to make */
 	const char *const *headers;
 	bool json; /* of the request that was built last */
+	/* What a server does not know: a schema of the answer; JSON at all. */
+	bool free_form, plain;
 };
 
 /*
@@ -50,6 +52,8 @@ int chat_answer_tokens(const struct chat_request *r);
 int chat_form_send(struct chat_form *f, const struct chat_request *r,
 		   struct http_request *http, const struct buf *body,
 		   struct remem_err *err);
+/* simplify() of providers that take a schema, or JSON without one. */
+bool chat_form_simplify(void *self);
 /* The reply as JSON, to be freed with yyjson_doc_free(). REMEM_EREMOTE for a
  * web page and whatever else it may be. */
 int chat_form_read(yyjson_doc **doc, const struct http_reply *http,

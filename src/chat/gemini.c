@@ -10,17 +10,11 @@
 #define BASE "https://generativelanguage.googleapis.com/v1beta"
 #define THOUGHT_TOKENS 8192 /* thinking cannot be switched off with each model */
 
-struct gemini {
-	struct chat_form f;
-	bool free_form; /* the model does not know responseSchema */
-	bool plain; /* ... nor responseMimeType */
-};
-
 static int gemini_open(void **self, const struct chat_config *c,
 		       struct remem_err *err)
 {
 	static const char *const tails[] = { "/openai", NULL };
-	struct gemini *g;
+	struct chat_form *g;
 	const char *base, *model;
 	int rc = chat_form_open(self, sizeof(*g), c, BASE, "x-goog-api-key",
 				"GEMINI_API_KEY", err);
@@ -28,13 +22,13 @@ static int gemini_open(void **self, const struct chat_config *c,
 	if (rc)
 		return rc;
 	g = *self;
-	model = g->f.model;
+	model = g->model;
 	if (!strncmp(model, "models/", 7))
 		model += 7;
-	base = http_bare(&g->f.a, g->f.base, tails);
-	model = arena_printf(&g->f.a, "/models/%s:generateContent", model);
+	base = http_bare(&g->a, g->base, tails);
+	model = arena_printf(&g->a, "/models/%s:generateContent", model);
 	if (base && model)
-		g->f.url = http_endpoint(&g->f.a, base, model);
+		g->url = http_endpoint(&g->a, base, model);
 	return chat_form_done(self, err);
 }
 
@@ -84,7 +78,7 @@ static int gemini_build(void *self, const struct chat_request *r,
 			struct http_request *http, struct buf *body,
 			struct remem_err *err)
 {
-	struct gemini *g = self;
+	struct chat_form *g = self;
 	struct json j;
 
 	json_begin(&j, body);
@@ -103,7 +97,7 @@ static int gemini_build(void *self, const struct chat_request *r,
 	}
 	json_end(&j);
 	json_end(&j);
-	return chat_form_send(&g->f, r, http, body, err);
+	return chat_form_send(g, r, http, body, err);
 }
 
 static bool is_one_of(const char *s, const char *const *list)
@@ -122,8 +116,8 @@ static const char *word(const char *reason)
 	return n && n < 40 && !reason[n] ? reason : "no reason known";
 }
 
-static int take_candidate(yyjson_val *root, struct chat_reply *reply,
-			  struct buf *out, struct remem_err *err)
+static int gemini_parse(yyjson_val *root, struct chat_reply *reply,
+			struct buf *out, struct remem_err *err)
 {
 	static const char *const good[] = { "STOP", "MAX_TOKENS", "",
 					    "FINISH_REASON_UNSPECIFIED", NULL };
@@ -152,31 +146,6 @@ static int take_candidate(yyjson_val *root, struct chat_reply *reply,
 	return buf_check(out, err);
 }
 
-static int gemini_parse(void *self, const struct http_reply *http,
-			struct chat_reply *reply, struct buf *out,
-			struct remem_err *err)
-{
-	yyjson_doc *doc;
-	int rc = chat_form_read(&doc, http, err);
-
-	(void)self;
-	if (!rc)
-		rc = take_candidate(yyjson_doc_get_root(doc), reply, out, err);
-	yyjson_doc_free(doc);
-	return rc;
-}
-
-static bool gemini_simplify(void *self)
-{
-	struct gemini *g = self;
-
-	if (!g->f.json || g->plain)
-		return false;
-	if (!g->free_form)
-		return g->free_form = true;
-	return g->plain = true;
-}
-
 const struct chat_provider chat_gemini = {
 	.name = "gemini",
 	.thought_tokens = THOUGHT_TOKENS,
@@ -184,5 +153,5 @@ const struct chat_provider chat_gemini = {
 	.close = chat_form_close,
 	.build = gemini_build,
 	.parse = gemini_parse,
-	.simplify = gemini_simplify,
+	.simplify = chat_form_simplify,
 };

@@ -15,27 +15,21 @@
 #define WINDOW_STEP 4096
 #define TEMPLATE_TOKENS 32 /* a message, by the model's template */
 
-struct ollama {
-	struct chat_form f;
-	bool free_form; /* the server takes "json" for a format and no schema */
-	bool plain; /* ... nor that */
-};
-
 static int ollama_open(void **self, const struct chat_config *c,
 		       struct remem_err *err)
 {
 	static const char *const tails[] = { "/v1/chat/completions",
 					     "/api/chat", "/v1", "/api", NULL };
-	struct ollama *o;
+	struct chat_form *o;
 	const char *base;
 	int rc = chat_form_open(self, sizeof(*o), c, BASE, NULL, NULL, err);
 
 	if (rc)
 		return rc;
 	o = *self;
-	base = http_bare(&o->f.a, o->f.base, tails);
+	base = http_bare(&o->a, o->base, tails);
 	if (base)
-		o->f.url = http_endpoint(&o->f.a, base, "/api/chat");
+		o->url = http_endpoint(&o->a, base, "/api/chat");
 	return chat_form_done(self, err);
 }
 
@@ -53,7 +47,7 @@ static int64_t window(const struct chat_request *r)
 	return tokens < WINDOW_MIN ? WINDOW_MIN : tokens;
 }
 
-static void put_format(struct json *j, const struct ollama *o,
+static void put_format(struct json *j, const struct chat_form *o,
 		       const struct chat_request *r)
 {
 	if (!r->json || o->plain)
@@ -69,12 +63,12 @@ static int ollama_build(void *self, const struct chat_request *r,
 			struct http_request *http, struct buf *body,
 			struct remem_err *err)
 {
-	struct ollama *o = self;
+	struct chat_form *o = self;
 	struct json j;
 
 	json_begin(&j, body);
 	json_obj(&j);
-	json_kstr(&j, "model", o->f.model);
+	json_kstr(&j, "model", o->model);
 	chat_put_messages(&j, r, true);
 	json_kbool(&j, "stream", false);
 	json_kbool(&j, "think", false);
@@ -87,10 +81,10 @@ static int ollama_build(void *self, const struct chat_request *r,
 	json_kint(&j, "num_predict", chat_answer_tokens(r));
 	json_end(&j);
 	json_end(&j);
-	return chat_form_send(&o->f, r, http, body, err);
+	return chat_form_send(o, r, http, body, err);
 }
 
-static int take_message(yyjson_val *root, struct chat_reply *reply,
+static int ollama_parse(yyjson_val *root, struct chat_reply *reply,
 			struct buf *out, struct remem_err *err)
 {
 	yyjson_val *message = yyjson_obj_get(root, "message");
@@ -110,36 +104,11 @@ static int take_message(yyjson_val *root, struct chat_reply *reply,
 	return buf_check(out, err);
 }
 
-static int ollama_parse(void *self, const struct http_reply *http,
-			struct chat_reply *reply, struct buf *out,
-			struct remem_err *err)
-{
-	yyjson_doc *doc;
-	int rc = chat_form_read(&doc, http, err);
-
-	(void)self;
-	if (!rc)
-		rc = take_message(yyjson_doc_get_root(doc), reply, out, err);
-	yyjson_doc_free(doc);
-	return rc;
-}
-
-static bool ollama_simplify(void *self)
-{
-	struct ollama *o = self;
-
-	if (!o->f.json || o->plain)
-		return false;
-	if (!o->free_form)
-		return o->free_form = true;
-	return o->plain = true;
-}
-
 const struct chat_provider chat_ollama = {
 	.name = "ollama",
 	.open = ollama_open,
 	.close = chat_form_close,
 	.build = ollama_build,
 	.parse = ollama_parse,
-	.simplify = ollama_simplify,
+	.simplify = chat_form_simplify,
 };

@@ -51,8 +51,8 @@ static int openai_build(void *self, const struct chat_request *r,
 	return chat_form_send(&o->f, r, http, body, err);
 }
 
-static int take_choice(yyjson_val *root, struct chat_reply *reply,
-		       struct buf *out, struct remem_err *err)
+static int openai_parse(yyjson_val *root, struct chat_reply *reply,
+			struct buf *out, struct remem_err *err)
 {
 	yyjson_val *choice = yyjson_arr_get_first(
 		yyjson_obj_get(root, "choices"));
@@ -76,20 +76,6 @@ static int take_choice(yyjson_val *root, struct chat_reply *reply,
 		buf_add(out, yyjson_get_str(content), yyjson_get_len(content));
 	chat_take_parts(out, content);
 	return buf_check(out, err);
-}
-
-static int openai_parse(void *self, const struct http_reply *http,
-			struct chat_reply *reply, struct buf *out,
-			struct remem_err *err)
-{
-	yyjson_doc *doc;
-	int rc = chat_form_read(&doc, http, err);
-
-	(void)self;
-	if (!rc)
-		rc = take_choice(yyjson_doc_get_root(doc), reply, out, err);
-	yyjson_doc_free(doc);
-	return rc;
 }
 
 static bool openai_simplify(void *self)

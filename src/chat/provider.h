@@ -3,6 +3,7 @@
 #define CHAT_PROVIDER_H
 
 #include "base/http.h"
+#include "base/json.h"
 #include "chat/chat.h"
 
 struct chat_reply {
@@ -27,11 +28,10 @@ struct chat_provider {
 	int (*build)(void *self, const struct chat_request *r,
 		     struct http_request *http, struct buf *body,
 		     struct remem_err *err);
-	/* Appends the text of an answer with a status of 2xx and without an
+	/* Appends the text of a reply with a status of 2xx and without an
 	 * "error" member; what is no answer is REMEM_EREMOTE. */
-	int (*parse)(void *self, const struct http_reply *http,
-		     struct chat_reply *reply, struct buf *out,
-		     struct remem_err *err);
+	int (*parse)(yyjson_val *root, struct chat_reply *reply,
+		     struct buf *out, struct remem_err *err);
 	/* Called when a request was refused: leaves out or renames a part that
 	 * not every server knows. False: nothing is left. May be NULL. */
 	bool (*simplify)(void *self);

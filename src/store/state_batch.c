@@ -280,7 +280,7 @@ int state_batch_list(struct state *s, struct arena *a, const char *scope,
 {
 	size_t cap = 0;
 	sqlite3_stmt *st;
-	int step, rc;
+	int rc;
 
 	*out = NULL;
 	*count = 0;
@@ -297,17 +297,13 @@ int state_batch_list(struct state *s, struct arena *a, const char *scope,
 	state_text(st, 1, scope);
 	sqlite3_bind_int(st, 2, open);
 	sqlite3_bind_int(st, 3, JOB_ENDED);
-	while ((step = sqlite3_step(st)) == SQLITE_ROW) {
+	while (state_row(s, st, &rc, err)) {
 		*out = arena_grow(a, *out, &cap, *count + 1, sizeof(**out));
-		if (!*out)
-			break;
-		read_row(&(*out)[(*count)++], st, a);
+		if (*out)
+			read_row(&(*out)[(*count)++], st, a);
+		if (a->failed)
+			rc = fail_nomem(err);
 	}
-	if (a->failed)
-		rc = fail_nomem(err);
-	else if (step != SQLITE_DONE)
-		rc = state_fail(s, "read", err);
-	sqlite3_finalize(st);
 	return rc;
 }
 
@@ -317,7 +313,7 @@ int state_batch_lines(struct state *s, struct arena *a, int64_t id,
 {
 	size_t cap = 0;
 	sqlite3_stmt *st;
-	int step, rc;
+	int rc;
 
 	*out = NULL;
 	*count = 0;
@@ -326,21 +322,18 @@ int state_batch_lines(struct state *s, struct arena *a, int64_t id,
 	if (rc)
 		return rc;
 	sqlite3_bind_int64(st, 1, id);
-	while ((step = sqlite3_step(st)) == SQLITE_ROW) {
+	while (state_row(s, st, &rc, err)) {
 		struct batch_line *l;
 
 		*out = arena_grow(a, *out, &cap, *count + 1, sizeof(**out));
-		if (!*out)
-			break;
+		if (!*out) {
+			rc = fail_nomem(err);
+			continue;
+		}
 		l = &(*out)[(*count)++];
 		state_hash(st, 0, l->key, SHA256_BYTES);
 		l->script = sqlite3_column_int(st, 1);
 		l->tokens = sqlite3_column_int64(st, 2);
 	}
-	if (a->failed)
-		rc = fail_nomem(err);
-	else if (step != SQLITE_DONE)
-		rc = state_fail(s, "read", err);
-	sqlite3_finalize(st);
 	return rc;
 }
