@@ -68,17 +68,19 @@ static int to_passages(struct sq *s, const struct store_set *set,
 
 /* ---- the scan ---- */
 
-struct scan { /* the first one of a pool, in its own thread or not */
+/* The first one of a pool begins in its own thread, if there is one; who has
+ * nothing left to do but wait for it helps. */
+struct scan {
 	struct aside aside;
-	bool done;
 	int fp, k;
 	const float *asked; /* the caller's query: to know it again */
 	const struct store_set *set;
 	struct scan_question u;
 	const struct vecfile *v;
 	size_t slots;
-	struct store_scored *room;
-	struct topk wide;
+	struct store_scored *room; /* of both */
+	atomic_size_t next;
+	struct topk wide, helped;
 };
 
 static void scan_free(struct scan *c)
@@ -97,13 +99,26 @@ void sq_scan_drop(struct sq *s)
 	s->scan = NULL;
 }
 
-static void scan_run(void *ctx)
+static void scan_into(struct scan *c, struct topk *top)
 {
-	struct scan *c = ctx;
 	struct scan_filter pass = { may_pass, c->set };
 
-	scan_vectors(&c->u, c->v, c->slots, c->set ? &pass : NULL, &c->wide);
-	c->done = true;
+	scan_parts(&c->u, c->v, c->slots, c->set ? &pass : NULL, &c->next, top);
+}
+
+static void scan_aside(void *ctx)
+{
+	struct scan *c = ctx;
+
+	scan_into(c, &c->wide);
+}
+
+static void scan_rest(struct scan *c)
+{
+	scan_into(c, &c->helped);
+	aside_join(&c->aside);
+	topk_add(&c->wide, &c->helped);
+	scan_finish(&c->u, c->v, &c->wide);
 }
 
 /* Room for that many slots. */
@@ -112,10 +127,11 @@ static int scan_widen(struct scan *c, int64_t want, struct remem_err *err)
 	if (want > (int64_t)c->slots)
 		want = (int64_t)c->slots;
 	mem_free(c->room);
-	if (!(c->room = mem_array((size_t)want + 1, sizeof(*c->room))))
+	if (!(c->room = mem_array((size_t)want + 1, 2 * sizeof(*c->room))))
 		return fail_nomem(err);
 	topk_init(&c->wide, c->room, (int)want);
-	c->done = false;
+	topk_init(&c->helped, c->room + want, (int)want);
+	atomic_store(&c->next, 0);
 	return 0;
 }
 
@@ -132,9 +148,7 @@ static int pool(struct sq *s, struct scan *c, struct store_scored *out,
 	int rc;
 
 	for (;;) {
-		aside_join(&c->aside);
-		if (!c->done)
-			scan_run(c);
+		scan_rest(c);
 		topk_init(&best, out, c->k);
 		rc = to_passages(s, c->set, &c->wide, &best, err);
 		want *= WIDER;
@@ -209,7 +223,7 @@ void sq_vector_begin(struct store *st, int fp, const float *q,
 	sq_scan_drop(s);
 	if (!s->in_read || scan_new(&c, s, fp, q, mean_q, means, set, k, NULL))
 		return;
-	if (c && c->slots >= AHEAD_MIN && aside_start(&c->aside, scan_run, c))
+	if (c && c->slots >= AHEAD_MIN && aside_start(&c->aside, scan_aside, c))
 		s->scan = c;
 	else
 		scan_free(c);

@@ -74,6 +74,12 @@ void topk_push(struct topk *t, int64_t id, float score)
 		t->floor = t->heap[0].score;
 }
 
+void topk_add(struct topk *t, const struct topk *other)
+{
+	for (int i = 0; i < other->count; i++)
+		topk_push(t, other->heap[i].id, other->heap[i].score);
+}
+
 void topk_finish(struct topk *t)
 {
 	qsort(t->heap, (size_t)t->count, sizeof(*t->heap), scored_order);

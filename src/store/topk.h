@@ -13,6 +13,8 @@ struct topk {
 
 void topk_init(struct topk *t, struct store_scored *room, int k);
 void topk_push(struct topk *t, int64_t id, float score);
+/* All that another one holds. */
+void topk_add(struct topk *t, const struct topk *other);
 /* Sorted, best first; the heap is gone. */
 void topk_finish(struct topk *t);
 /* qsort order: best first. */

@@ -81,6 +81,8 @@ float scan_exact(const struct scan_question *u, const int8_t *row,
 
 /* ---- the scan ---- */
 
+#define PART 4 /* blocks that a thread takes at a time */
+
 static void scan_block(const struct scan_question *u, const struct vecfile *v,
 		       size_t block, size_t n, const struct scan_filter *filter,
 		       struct topk *top)
@@ -101,15 +103,24 @@ static void scan_block(const struct scan_question *u, const struct vecfile *v,
 	}
 }
 
-void scan_vectors(const struct scan_question *u, const struct vecfile *v,
-		  size_t slots, const struct scan_filter *filter,
-		  struct topk *top)
+void scan_parts(const struct scan_question *u, const struct vecfile *v,
+		size_t slots, const struct scan_filter *filter,
+		atomic_size_t *next, struct topk *top)
 {
-	for (size_t b = 0; b * VEC_BLOCK < slots; b++) {
-		size_t n = slots - b * VEC_BLOCK;
+	size_t blocks = (slots + VEC_BLOCK - 1) / VEC_BLOCK, b, end;
 
-		scan_block(u, v, b, n < VEC_BLOCK ? n : VEC_BLOCK, filter, top);
-	}
+	while ((b = atomic_fetch_add(next, PART)) < blocks)
+		for (end = b + PART; b < end && b < blocks; b++) {
+			size_t n = slots - b * VEC_BLOCK;
+
+			scan_block(u, v, b, n < VEC_BLOCK ? n : VEC_BLOCK,
+				   filter, top);
+		}
+}
+
+void scan_finish(const struct scan_question *u, const struct vecfile *v,
+		 struct topk *top)
+{
 	for (int i = 0; i < top->count; i++) {
 		size_t slot = (size_t)top->heap[i].id;
 
@@ -117,4 +128,14 @@ void scan_vectors(const struct scan_question *u, const struct vecfile *v,
 						vecfile_meta(v, slot));
 	}
 	topk_finish(top);
+}
+
+void scan_vectors(const struct scan_question *u, const struct vecfile *v,
+		  size_t slots, const struct scan_filter *filter,
+		  struct topk *top)
+{
+	atomic_size_t next = 0;
+
+	scan_parts(u, v, slots, filter, &next, top);
+	scan_finish(u, v, top);
 }

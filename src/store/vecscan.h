@@ -8,6 +8,8 @@
 #ifndef STORE_VECSCAN_H
 #define STORE_VECSCAN_H
 
+#include <stdatomic.h>
+
 #include "store/scan.h"
 #include "store/topk.h"
 #include "store/vecfile.h"
@@ -44,6 +46,18 @@ struct scan_filter {
 	bool (*pass)(const void *ctx, const struct vec_meta *m, size_t slot);
 	const void *ctx;
 };
+
+/*
+ * A part of a scan after the other, until none is left: several threads may do
+ * so at once, with a top of their own each and next, 0 at first, in common.
+ * The best of all of them, laid together with topk_add(), are those of one
+ * thread alone; scores are exact after scan_finish(), which also sorts them.
+ */
+void scan_parts(const struct scan_question *u, const struct vecfile *v,
+		size_t slots, const struct scan_filter *filter,
+		atomic_size_t *next, struct topk *top);
+void scan_finish(const struct scan_question *u, const struct vecfile *v,
+		 struct topk *top);
 
 /* The best of the living among the first slots slots, scored exactly, best
  * first. filter NULL: all. */
