@@ -110,9 +110,14 @@ static void add_base64(struct buf *b, const unsigned char *p, size_t len)
 {
 	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
-	char *to = buf_reserve(b, (len + 2) / 3 * 4);
+	size_t n = (len + 2) / 3 * 4;
+	char *to = buf_reserve(b, n);
 
-	for (size_t i = 0; to && i < len; i += 3, to += 4) {
+	if (!to)
+		return;
+	b->len += n;
+	b->ptr[b->len] = '\0';
+	for (size_t i = 0; i < len; i += 3, to += 4) {
 		size_t left = len - i;
 		uint32_t v = (uint32_t)p[i] << 16 |
 			     (left > 1 ? (uint32_t)p[i + 1] << 8 : 0) |

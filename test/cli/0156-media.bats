@@ -54,6 +54,9 @@ reason() { # NAME: why it is not indexed
 	is 'd["vectors"]["pending"]' 0
 	is 'd["vectors"]["refused"]' 0
 	[ "$(sent image/png)" = 1 ]
+	# The bytes themselves, all of them.
+	grep -q "media image/png\", \"status\": 200, \"lines\": $(($(wc -c \
+		<"$media/garden.png")))}" "$log"
 	[ "$(sent image/jpeg)" = 1 ] # by its bytes, whatever its name
 	[ "$(sent audio/)" = 2 ]
 	run_split "$REMEM" search --json 'where does the wombat sleep'

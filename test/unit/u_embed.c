@@ -1160,3 +1160,54 @@ static void test_embed__every_allocation_may_fail(void **state)
 	}
 	assert_int_equal(rc, 0);
 }
+
+static char sent_body[4096];
+
+static void keep_body(void *ctx, const struct http_request *req,
+		      struct http_reply *reply)
+{
+	static const char good[] = "{\"embeddings\":[{\"values\":[1,2,3]}],"
+				   "\"embedding\":{\"values\":[1,2,3]}}";
+
+	(void)ctx;
+	if (strstr(req->body, "inlineData"))
+		snprintf(sent_body, sizeof(sent_body), "%s", req->body);
+	memset(reply, 0, sizeof(*reply));
+	reply->status = 200;
+	reply->retry_after_ms = -1;
+	buf_init(&reply->body, 0);
+	buf_adds(&reply->body, good);
+}
+
+static int no_vectors(void *ctx, const struct embed_item *const *items,
+		      const float *vecs, size_t n, int dims)
+{
+	(void)ctx, (void)items, (void)vecs, (void)n, (void)dims;
+	return 0;
+}
+
+static void test_embed__a_picture_goes_with_its_bytes(void **state)
+{
+	static const char *const want[] = { "\"data\":\"iVBORw==\"",
+					    "\"data\":\"iVBORwA=\"",
+					    "\"data\":\"iVBORwAA\"" };
+	struct embed_config c = { .provider = "gemini", .api_key = "a-key",
+				  .model = "gemini-embedding-2",
+				  .base_url = "http://127.0.0.1:1/v1beta",
+				  .transport = keep_body };
+	struct embedder *e;
+
+	(void)state;
+	assert_int_equal(embedder_open(&e, &c, NULL), 0);
+	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
+		const struct embed_media m = { "image/png", "\x89PNG\0\0",
+					       4 + i, 1 };
+		const struct embed_item item = { "a", 1, 0, &m };
+
+		assert_int_equal(embedder_documents(e, &item, 1, no_vectors,
+						    NULL, NULL, NULL, NULL),
+				 0);
+		assert_non_null(strstr(sent_body, want[i]));
+	}
+	embedder_free(e);
+}
