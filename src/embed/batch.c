@@ -62,22 +62,11 @@ static const char *const *form_headers(struct arena *a, const char *type,
 	return out;
 }
 
-/* The address may be that of the embeddings themselves. */
-static const char *bare_base(struct arena *a, const char *base)
-{
-	static const char tail[] = "/embeddings";
-	size_t n = strlen(base), m = sizeof(tail) - 1;
-
-	while (n && base[n - 1] == '/')
-		n--;
-	if (n > m && !memcmp(base + n - m, tail, m))
-		n -= m;
-	return arena_strndup(a, base, n);
-}
-
 int embed_batch_new(struct embed_batch **out, struct embedder *e,
 		    struct remem_err *err)
 {
+	/* The address may be that of the embeddings themselves. */
+	static const char *const tails[] = { "/embeddings", NULL };
 	const char *base;
 	struct embed_batch *b;
 	int rc;
@@ -96,7 +85,7 @@ int embed_batch_new(struct embed_batch **out, struct embedder *e,
 	b->c = &e->c;
 	b->info = &e->info;
 	b->random = (uint64_t)clock_mono_ns();
-	b->base = bare_base(&b->a, base);
+	b->base = http_bare(&b->a, base, tails);
 	b->headers = post_headers(&b->a, b->v->key_header, &e->c);
 	b->form_headers = form_headers(&b->a, b->v->form_type, b->headers);
 	if (b->a.failed) {
@@ -282,7 +271,9 @@ int embed_batch_upload(struct embed_batch *b, struct buf *body,
 		    !passing(b) || i + 1 >= RETRY_TRIES)
 			return rc;
 		wait = trouble_wait_ms(i, b->retry_after_ms,
-				       b->c->wait_scale, &b->random);
+				       embed_wait_scale(b->c,
+							b->retry_after_ms),
+				       &b->random);
 		if (wait < 0 || !nap(wait, cancel, ctx))
 			return rc;
 	}

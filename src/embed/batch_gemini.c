@@ -74,14 +74,20 @@ static const char *path(struct embed_batch *b, const char *tail)
 			    tail);
 }
 
-/* https://HOST/v1beta with a word before its last part: /upload/v1beta. */
+/* https://HOST/v1beta with a word before its last part: /upload/v1beta. An
+ * address without a path has it behind the host, which stays as it is. */
 static const char *beside(struct embed_batch *b, const char *word,
 			  const char *tail)
 {
+	const char *host = strstr(b->base, "://");
 	int n = base_len(b->base), k = n;
+	int least = host ? (int)(host + 3 - b->base) : n;
 
-	while (k && b->base[k - 1] != '/')
+	while (k > least && b->base[k - 1] != '/')
 		k--;
+	if (k <= least)
+		return arena_printf(&b->a, "%.*s/%s/%s", n, b->base, word,
+				    tail);
 	return arena_printf(&b->a, "%.*s%s/%.*s/%s", k, b->base, word, n - k,
 			    b->base + k, tail);
 }

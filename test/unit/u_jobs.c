@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/http.h"
 #include "base/json.h"
+#include "embed/batch.h"
 #include "index/index.h"
 #include "text/term.h"
 
@@ -749,4 +750,52 @@ static void test_jobs__the_budget_bounds_what_is_sent(void **st)
 	assert_true(ledger().tokens <= 60);
 	assert_non_null(r.degraded);
 	end();
+}
+
+static char seen_url[300];
+
+static void keep_url(void *ctx, const struct http_request *req,
+		     struct http_reply *reply)
+{
+	(void)ctx;
+	memset(reply, 0, sizeof(*reply));
+	reply->retry_after_ms = -1;
+	buf_init(&reply->body, 0);
+	snprintf(seen_url, sizeof(seen_url), "%s", req->url);
+	say(reply, 200, "{\"file\":{\"name\":\"files/x\"}}");
+}
+
+static void check_upload(const char *base, const char *url)
+{
+	struct embed_config c = { .provider = "gemini", .api_key = "a-key",
+				  .base_url = base, .transport = keep_url };
+	struct buf body = BUF_INIT(0);
+	char file[BATCH_ID];
+	struct embedder *own;
+	struct embed_batch *b;
+
+	assert_int_equal(embedder_open(&own, &c, NULL), 0);
+	assert_int_equal(embed_batch_new(&b, own, NULL), 0);
+	embed_batch_begin(b, &body, "remem-x");
+	assert_int_equal(embed_batch_upload(b, &body, file, NULL, NULL, NULL),
+			 0);
+	assert_string_equal(file, "files/x");
+	assert_string_equal(seen_url, url);
+	buf_release(&body);
+	embed_batch_free(b);
+	embedder_free(own);
+}
+
+/* The key goes along: nothing else becomes the host. */
+static void test_jobs__files_go_to_the_host_that_is_set(void **st)
+{
+	(void)st;
+	check_upload("http://127.0.0.1:1/v1beta",
+		     "http://127.0.0.1:1/upload/v1beta/files?"
+		     "uploadType=multipart");
+	check_upload("http://127.0.0.1:1/a/v1beta/openai/",
+		     "http://127.0.0.1:1/a/upload/v1beta/files?"
+		     "uploadType=multipart");
+	check_upload("http://127.0.0.1:1/",
+		     "http://127.0.0.1:1/upload/files?uploadType=multipart");
 }
