@@ -7,8 +7,6 @@
 #include "api/secret.h"
 #include "base/log.h"
 
-#define RETRY_MS 500 /* what the embedder's waits are multiples of */
-
 static const char *or_null(const char *s)
 {
 	return s && s[0] ? s : NULL;
@@ -107,8 +105,8 @@ static void fill_limits(struct embed_config *c, const struct section *at)
 		(int)settings_int(s, "memorySearch.embedding.queryTimeoutMs");
 	c->batch_timeout_ms =
 		(int)settings_int(s, "memorySearch.embedding.batchTimeoutMs");
-	c->wait_scale = (double)settings_int(
-		s, "memorySearch.embedding.retryWaitMs") / RETRY_MS;
+	c->retry_wait_ms =
+		(int)settings_int(s, "memorySearch.embedding.retryWaitMs");
 	c->threads = (int)settings_int(s, "memorySearch.embedding.threads");
 }
 

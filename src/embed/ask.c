@@ -133,6 +133,7 @@ struct try {
 	struct waiter w;
 	size_t cut; /* bytes of the text, 0: all */
 	int again, rate, faulty;
+	int64_t told_ns; /* first refusal that said when to come back */
 };
 
 static int request_timeout(const struct try *t)
@@ -192,14 +193,19 @@ static bool wait_again(struct try *t, struct outcome *o)
 						t->ask->tries;
 	int ms;
 
-	if (rate && t->ask->patient && o->retry_after_ms >= 0)
-		tries = RETRY_TOLD_TRIES;
+	if (rate && t->ask->patient && o->retry_after_ms >= 0) {
+		if (!t->told_ns)
+			t->told_ns = clock_mono_ns();
+		if (clock_mono_ns() - t->told_ns < RETRY_TOLD_MS * MS)
+			tries = RETRY_TOLD_TRIES;
+	}
 	/* Somebody waits for this one, and nobody listens there. */
 	if (t->ask->kind == EMBED_QUERY && !o->status && !o->timed_out)
 		tries = 2;
 	if (++*count >= tries)
 		return false;
-	ms = trouble_wait_ms(*count - 1, o->retry_after_ms, t->e->c.wait_scale,
+	ms = trouble_wait_ms(*count - 1, o->retry_after_ms,
+			     embed_wait_scale(&t->e->c, o->retry_after_ms),
 			     &t->e->random);
 	return ms >= 0 && wait_ms(&t->w, ms);
 }

@@ -64,11 +64,16 @@ struct embed_config {
 	void (*health_load)(void *ctx, struct embed_health *h);
 	void (*health_save)(void *ctx, const struct embed_health *h);
 	void *health_ctx;
-	double wait_scale; /* of waits before a retry, 0: 1 */
+	/* Before the first retry, where the provider does not say when; 0: 500.
+	 * Longer waits are multiples of it. */
+	int retry_wait_ms;
 	/*
-	 * Tests only: takes the place of the network. Called from several
-	 * threads at once, it fills reply as http_perform() does.
+	 * Tests only. All waits are multiplied by wait_scale (0: 1), those that
+	 * the provider asks for as well. transport takes the place of the
+	 * network: called from several threads at once, it fills reply as
+	 * http_perform() does.
 	 */
+	double wait_scale;
 	void (*transport)(void *ctx, const struct http_request *req,
 			  struct http_reply *reply);
 	void *transport_ctx;

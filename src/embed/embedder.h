@@ -77,6 +77,17 @@ int embed_ask(struct embedder *e, const struct ask *ask, float **vec,
 int embed_alive(struct embedder *e, bool (*cancel)(void *ctx), void *ctx,
 		struct remem_err *err);
 
+/* What waits are multiplied by. retry_after_ms: what the provider asks for is
+ * not for the settings to change; -1: it asks for nothing. */
+static inline double embed_wait_scale(const struct embed_config *c,
+				      int retry_after_ms)
+{
+	double scale = c->wait_scale > 0 ? c->wait_scale : 1;
+
+	return retry_after_ms < 0 && c->retry_wait_ms > 0 ?
+		       scale * c->retry_wait_ms / RETRY_WAIT_MS : scale;
+}
+
 /* ---- health.c --------------------------------------------------------- */
 
 /* Whether there is no use in asking yet; err says why there was no answer. */

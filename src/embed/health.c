@@ -18,6 +18,13 @@
 #define PROBE_MS 20000
 #define COOL_MAX_MS (INT64_C(5000) << COOL_DOUBLINGS)
 
+static int64_t cool_max_ms(const struct embedder *e)
+{
+	double scale = embed_wait_scale(&e->c, -1);
+
+	return (int64_t)((double)COOL_MAX_MS * (scale > 1 ? scale : 1));
+}
+
 /* A record of others, unless the clock was put back since. */
 static void load(struct embedder *e)
 {
@@ -28,7 +35,7 @@ static void load(struct embedder *e)
 	e->health_known = true;
 	e->c.health_load(e->c.health_ctx, &h);
 	if (h.times > 0 && h.code < 0 &&
-	    h.until_ms - clock_now_ms() <= COOL_MAX_MS)
+	    h.until_ms - clock_now_ms() <= cool_max_ms(e))
 		e->health = h;
 }
 
@@ -111,7 +118,7 @@ static void is_well(struct embedder *e)
 void health_note(struct embedder *e, int rc, const struct remem_err *why)
 {
 	struct embed_health *h = &e->health;
-	double scale = e->c.wait_scale > 0 ? e->c.wait_scale : 1;
+	double scale = embed_wait_scale(&e->c, -1);
 	int64_t now = clock_now_ms(), wait;
 	int n;
 

@@ -32,6 +32,7 @@ struct outcome {
 void outcome_of(struct outcome *o, struct embedder *e,
 		const struct embed_request *r, const struct http_reply *http);
 
+#define RETRY_WAIT_MS 500 /* what waits are multiples of */
 #define RETRY_TRIES 4 /* a request and three retries */
 #define RETRY_RATE_TRIES 6 /* a request and five */
 /* The same where the provider says each time when to come back: nothing is

@@ -308,7 +308,8 @@ static void on_again(struct run *run, struct job *j, const struct outcome *o)
 
 	/* Two time-outs are enough: that was minutes. */
 	j->again += o->timed_out ? 2 : 1;
-	wait = trouble_wait_ms(j->again - 1, o->retry_after_ms, e->c.wait_scale,
+	wait = trouble_wait_ms(j->again - 1, o->retry_after_ms,
+			       embed_wait_scale(&e->c, o->retry_after_ms),
 			       &e->random);
 	if (j->again >= tries || wait < 0)
 		on_spent(run, j, o);
@@ -334,7 +335,8 @@ static void on_rate(struct run *run, struct job *j, const struct outcome *o,
 		    int64_t sent_ns)
 {
 	struct embedder *e = run->e;
-	int wait = trouble_wait_ms(j->rate, o->retry_after_ms, e->c.wait_scale,
+	int wait = trouble_wait_ms(j->rate, o->retry_after_ms,
+				   embed_wait_scale(&e->c, o->retry_after_ms),
 				   &e->random);
 	int64_t now = clock_mono_ns();
 

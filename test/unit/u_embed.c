@@ -15,6 +15,7 @@
 #include "base/trouble.h"
 #include "base/utf8.h"
 #include "embed/check.h"
+#include "embed/embedder.h"
 #include "embed/retry.h"
 #include "embed_fake.h"
 
@@ -684,6 +685,19 @@ static void test_embed__waits_double_and_follow_the_provider(void **state)
 	assert_in_range(trouble_wait_ms(4, 60000, 0, &random), 60000, 72000);
 	assert_int_equal(trouble_wait_ms(0, 60001, 0, &random), -1);
 	assert_in_range(trouble_wait_ms(0, 7000, 0.001, &random), 7, 9);
+}
+
+/* The setting is of waits that we choose, not of those we are told. */
+static void test_embed__the_setting_does_not_shorten_what_is_asked(void **state)
+{
+	struct embed_config c = { .retry_wait_ms = 50 };
+	uint64_t random = 1;
+
+	(void)state;
+	assert_in_range(trouble_wait_ms(0, -1, embed_wait_scale(&c, -1),
+					&random), 50, 60);
+	assert_in_range(trouble_wait_ms(0, 7000, embed_wait_scale(&c, 7000),
+					&random), 7000, 8400);
 }
 
 static void test_embed__an_empty_account_is_asked_once(void **state)

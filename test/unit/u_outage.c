@@ -19,6 +19,7 @@ static struct {
 	struct ws ws;
 	struct fake fake;
 	struct embed_health record; /* as the durable data keep it */
+	int retry_wait_ms; /* the setting, 0: its default */
 	struct index_opts index;
 	struct index_report report;
 	struct arena a;
@@ -48,6 +49,7 @@ static struct embedder *process(void)
 	struct embed_config c = { .provider = "openai-compatible",
 				  .model = "m", .base_url = "http://h/v1",
 				  .health_load = load, .health_save = save,
+				  .retry_wait_ms = w.retry_wait_ms,
 				  .transport = fake_transport,
 				  .transport_ctx = &w.fake };
 	struct embedder *e;
@@ -186,6 +188,12 @@ static void test_outage__a_record_of_the_future_does_not_count(void **state)
 	assert_true(embedder_cooling(e, NULL));
 	embedder_wake(e);
 	assert_false(embedder_cooling(e, NULL));
+	embedder_free(e);
+	/* Where one is left alone for longer, records are longer too. */
+	w.retry_wait_ms = 5000;
+	w.record.until_ms = START + 50 * MINUTE;
+	e = process();
+	assert_true(embedder_cooling(e, NULL));
 	embedder_free(e);
 	end();
 }
