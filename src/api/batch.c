@@ -10,6 +10,9 @@
 #include "embed/batch.h"
 
 #define SLICE_MS 100 /* how often a wait looks whether it is to end */
+/* Between two runs, also where one did not get as far as the jobs, since the
+ * provider is left alone or another process was at work. */
+#define PAUSE_MS 1000
 #define MS INT64_C(1000000)
 
 bool batch_wanted(struct remem *r)
@@ -87,6 +90,12 @@ void batch_connect(struct index_opts *o, struct remem *r)
 
 /* ---- waiting ---------------------------------------------------------- */
 
+static int64_t pause_end(const struct index_batch *b)
+{
+	return clock_mono_ns() +
+	       (b->poll_ms < PAUSE_MS ? b->poll_ms : PAUSE_MS) * MS;
+}
+
 static bool step(const struct remem_index_opts *o, struct progress *p,
 		 int64_t done)
 {
@@ -100,7 +109,7 @@ bool batch_wait(struct remem *r, const struct remem_index_opts *o,
 	struct index_batch *b = r->batch;
 	int64_t minutes = settings_int(
 		s, "memorySearch.remote.batch.timeoutMinutes");
-	int64_t end = start_ns + minutes * 60000 * MS;
+	int64_t end = start_ns + minutes * 60000 * MS, pause;
 	struct progress p;
 
 	*stopped = false;
@@ -111,7 +120,9 @@ bool batch_wait(struct remem *r, const struct remem_index_opts *o,
 	progress_phase(&p, "batch", b->texts);
 	if (step(o, &p, b->done))
 		*stopped = true;
-	while (!*stopped && clock_now_ms() < b->next_ms) {
+	pause = pause_end(b);
+	while (!*stopped && (clock_mono_ns() < pause ||
+			     clock_now_ms() < b->next_ms)) {
 		struct timespec t = { 0, SLICE_MS * MS };
 
 		if (o->wait_ms >= 0 && clock_mono_ns() >= end)

@@ -14,8 +14,8 @@ double batch_share(struct remem *r, int64_t texts);
 void batch_connect(struct index_opts *o, struct remem *r);
 /*
  * Waits until a job may be asked after. False when there is none to wait for,
- * the settings do not want it, or progress asked to stop (*stopped). forever:
- * not only as long as the settings say from start_ns on.
+ * the settings do not want it, or progress asked to stop (*stopped). With
+ * o->wait_ms < 0 for ever, else as long as the settings say from start_ns on.
  */
 bool batch_wait(struct remem *r, const struct remem_index_opts *o,
 		int64_t start_ns, bool *stopped);

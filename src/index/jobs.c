@@ -420,7 +420,7 @@ static void say_open(struct jobs *j)
 		o->jobs++;
 		o->texts += job->lines;
 		o->done += job->remote_done;
-		if (i == 0 || job->next_ms < o->next_ms)
+		if (o->jobs == 1 || job->next_ms < o->next_ms)
 			o->next_ms = job->next_ms;
 	}
 }

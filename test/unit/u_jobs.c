@@ -752,6 +752,27 @@ static void test_jobs__the_budget_bounds_what_is_sent(void **st)
 	end();
 }
 
+/* A job of an account that is not set now says nothing of when to look. */
+static void test_jobs__the_next_look_is_that_of_our_own(void **st)
+{
+	struct batch_job other = { .name = "remem-x", .scope = "",
+				   .provider = "voyage", .model = "m",
+				   .base = "https://voyage.test/v1",
+				   .fingerprint = "f", .step = JOB_RUNNING,
+				   .lines = 5, .made_ms = START };
+
+	(void)st;
+	begin(8);
+	srv->work_ms = HOUR;
+	open_all();
+	assert_int_equal(state_batch_add(state, &other, NULL, 0, NULL), 0);
+	close_all();
+	run();
+	assert_int_equal(batch.jobs, 1);
+	assert_true(batch.next_ms > now);
+	end();
+}
+
 static char seen_url[300];
 
 static void keep_url(void *ctx, const struct http_request *req,
