@@ -155,8 +155,10 @@ static int send_plan(struct plan_job *p, struct remem_err *err)
 	p->job.step = JOB_SENDING;
 	p->job.input = file;
 	p->job.sent_ms = clock_now_ms();
-	if ((rc = jobs_put(j, &p->job, true, 0, err)))
+	if ((rc = jobs_put(j, &p->job, true, 0, err))) {
+		embed_batch_discard(j->b, file);
 		return rc;
+	}
 	return jobs_hand_over(j, &p->job, err);
 }
 

@@ -156,7 +156,8 @@ static int put_row(struct state *s, const struct batch_job *job,
 			      "reason = ?7, done = ?8, failed = ?9, "
 			      "remote_done = ?10, sent = ?11, asked = ?12, "
 			      "next = ?13, ended = ?14, tries = ?15, "
-			      "ledger = ?16 WHERE id = ?1", &st, err);
+			      "ledger = ?16 WHERE id = ?1 AND step <> ?17",
+			   &st, err);
 
 	if (rc)
 		return rc;
@@ -176,7 +177,11 @@ static int put_row(struct state *s, const struct batch_job *job,
 	sqlite3_bind_int64(st, 14, job->ended_ms);
 	sqlite3_bind_int(st, 15, job->tries);
 	sqlite3_bind_int64(st, 16, job->ledger);
-	return state_done(s, st, err);
+	sqlite3_bind_int(st, 17, JOB_ENDED);
+	if ((rc = state_done(s, st, err)) || sqlite3_changes(s->db))
+		return rc;
+	return fail(err, REMEM_EBUSY, "another process has ended the batch "
+		    "job '%s'", job->name);
 }
 
 static int put_all(struct state *s, struct batch_job *job, bool reserve,

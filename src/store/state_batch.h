@@ -48,7 +48,7 @@ int state_batch_add(struct state *s, struct batch_job *job,
 /*
  * Writes what has changed. With reserve the ledger gets a row of its tokens in
  * the same transaction, with JOB_ENDED that row gets what was used in truth and
- * the lines go.
+ * the lines go. REMEM_EBUSY: it was ended or taken away since it was read.
  */
 int state_batch_put(struct state *s, struct batch_job *job, bool reserve,
 		    int64_t used, struct remem_err *err);

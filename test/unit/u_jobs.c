@@ -773,6 +773,38 @@ static void test_jobs__the_next_look_is_that_of_our_own(void **st)
 	end();
 }
 
+/* Two processes: what one has ended the other does not open again, nor does it
+ * hand over what was taken away. */
+static void test_jobs__an_ended_one_stays_ended(void **st)
+{
+	struct batch_job job, late;
+
+	(void)st;
+	begin(8);
+	srv->work_ms = 10 * MINUTE;
+	run();
+	late = last_job();
+	finish();
+	job = last_job();
+	assert_int_equal(job.step, JOB_ENDED);
+	open_all();
+	late.step = JOB_CANCELLING;
+	late.name = late.remote = late.input = late.output = late.errors =
+		late.reason = "";
+	late.provider = "openai";
+	late.model = "m";
+	assert_int_equal(state_batch_put(state, &late, false, 0, NULL),
+			 REMEM_EBUSY);
+	late.id = job.id + 1;
+	late.ledger = 0;
+	assert_int_equal(state_batch_put(state, &late, true, 0, NULL),
+			 REMEM_EBUSY);
+	close_all();
+	assert_int_equal(last_job().step, JOB_ENDED);
+	assert_int_equal(ledger().rows, 1);
+	end();
+}
+
 static char seen_url[300];
 
 static void keep_url(void *ctx, const struct http_request *req,
