@@ -169,11 +169,21 @@ int jobs_end(struct jobs *j, struct batch_job *job, int64_t used,
 	return 0;
 }
 
+int64_t jobs_paid(const struct batch_job *job)
+{
+	int64_t n = job->remote_done < job->lines ? job->remote_done :
+						    job->lines;
+
+	return n > 0 ? (int64_t)((double)job->tokens * (double)n /
+				 (double)job->lines) : 0;
+}
+
+/* Nobody fetches what it has done, which is paid for all the same. */
 static int end_with(struct jobs *j, struct batch_job *job, const char *reason,
 		    struct remem_err *err)
 {
 	jobs_reason(j, job, reason);
-	return jobs_end(j, job, 0, err);
+	return jobs_end(j, job, jobs_paid(job), err);
 }
 
 /* When it is asked after next: the older, the less often. */

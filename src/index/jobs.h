@@ -63,6 +63,9 @@ void jobs_reason(struct jobs *j, struct batch_job *job, const char *reason);
 /* It is over; used: tokens that it cost. */
 int jobs_end(struct jobs *j, struct batch_job *job, int64_t used,
 	     struct remem_err *err);
+/* Tokens of what the provider said that it has done: about what it takes for
+ * answers that cannot be had. */
+int64_t jobs_paid(const struct batch_job *job);
 /* It is asked again later; why is written down. */
 int jobs_put_off(struct jobs *j, struct batch_job *job,
 		 const struct remem_err *why, struct remem_err *err);

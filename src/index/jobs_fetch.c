@@ -159,6 +159,8 @@ static int after_fetch(struct fetch *f, bool torn, const struct remem_err *why,
 	if (torn && !gone && job->tries + 1 < JOB_TRIES &&
 	    job->done < job->lines)
 		return jobs_put_off(f->j, job, why, err);
+	if (torn && jobs_paid(job) > f->used)
+		f->used = jobs_paid(job);
 	if (torn && job->done < job->lines)
 		jobs_reason(f->j, job, gone ? "the provider does not have the "
 			    "answers any more" : why->message);

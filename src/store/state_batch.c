@@ -115,7 +115,7 @@ static int settle(struct state *s, const struct batch_job *job, int64_t used,
 	sqlite3_bind_int64(st, 1, job->ledger);
 	sqlite3_bind_int64(st, 2, used);
 	/* Nothing was done, nothing is paid: a call that failed. */
-	sqlite3_bind_int(st, 3, job->done ? STATUS_DONE : 0);
+	sqlite3_bind_int(st, 3, job->done || used ? STATUS_DONE : 0);
 	sqlite3_bind_int64(st, 4, job->ended_ms - job->sent_ms);
 	return state_done(s, st, err);
 }

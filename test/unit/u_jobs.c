@@ -45,6 +45,7 @@ struct remote {
 	int late_ms; /* until a lost job is in the list */
 	int work_ms; /* until a job is done; -1: it never is */
 	int part; /* only so many lines are done; 0: all */
+	int counted; /* lines that it says are done */
 	bool forgets;
 };
 
@@ -92,7 +93,8 @@ static void show(struct buf *b, int i)
 						     "in_progress");
 	if (over)
 		buf_addf(b, "\"output_file_id\":\"out-%d\",", i);
-	buf_addf(b, "\"metadata\":{\"remem\":\"%s\"}}", j->name);
+	buf_addf(b, "\"request_counts\":{\"completed\":%d},"
+		 "\"metadata\":{\"remem\":\"%s\"}}", srv->counted, j->name);
 }
 
 static void create(const char *body, struct http_reply *reply)
@@ -689,10 +691,14 @@ static void test_jobs__a_search_that_waits_asks_nobody(void **st)
 
 static void test_jobs__another_model_leaves_them(void **st)
 {
+	int64_t tokens;
+
 	(void)st;
 	begin(8);
 	srv->work_ms = -1;
+	srv->counted = 4;
 	run();
+	tokens = ledger().tokens;
 	set_clock(now + MINUTE);
 	open_all();
 	embedder_free(e);
@@ -706,12 +712,14 @@ static void test_jobs__another_model_leaves_them(void **st)
 		assert_int_equal(embedder_open(&e, &c, NULL), 0);
 		o.embedder = e;
 	}
-	srv->work_ms = 0;
+	srv->work_ms = -1;
 	o.by_hand = true;
 	assert_int_equal(index_run(&r, &a, &o, NULL), 0);
 	assert_int_equal(srv->cancels, 1);
 	assert_int_equal(srv->count, 2);
 	close_all();
+	/* The second as it is set aside, of the first the half that was made. */
+	assert_int_equal(ledger().tokens, tokens + tokens / 2);
 	end();
 }
 
