@@ -296,6 +296,8 @@ static int look(struct jobs *j, struct batch_job *job, struct remem_err *err)
 		*err = why;
 		return rc;
 	}
+	if (rc && clock_now_ms() >= job->made_ms + FORGOTTEN_MS)
+		return end_with(j, job, "it was never fetched", err);
 	if (rc)
 		return jobs_put_off(j, job, &why, err);
 	if (s.state == BATCH_NONE)
@@ -344,6 +346,9 @@ static int reconcile(struct jobs *j, struct batch_job *job,
 		*err = why;
 		return rc;
 	}
+	/* A server that has no list never tells. */
+	if (rc && clock_now_ms() >= deadline(j, job))
+		return end_with(j, job, why.message, err);
 	if (rc)
 		return jobs_put_off(j, job, &why, err);
 	if (s.state != BATCH_NONE)

@@ -47,6 +47,7 @@ struct remote {
 	int part; /* only so many lines are done; 0: all */
 	int counted; /* lines that it says are done */
 	bool forgets;
+	bool no_list;
 };
 
 static struct remote *srv;
@@ -183,6 +184,8 @@ static void serve(const char *path, const char *method,
 		say(reply, 200, "{\"id\":\"file-1\"}");
 	} else if (!strcmp(path, "/batches") && req->body) {
 		create(req->body, reply);
+	} else if (!strncmp(path, "/batches?", 9) && srv->no_list) {
+		say(reply, 404, "{}");
 	} else if (!strncmp(path, "/batches?", 9)) {
 		list(reply);
 	} else if (sscanf(path, "/batches/batch-%d", &i) == 1) {
@@ -757,6 +760,26 @@ static void test_jobs__the_budget_bounds_what_is_sent(void **st)
 	assert_in_range(srv->jobs[0].lines, 3, 8);
 	assert_true(ledger().tokens <= 60);
 	assert_non_null(r.degraded);
+	end();
+}
+
+/* Its texts do not wait for ever for a server that cannot tell. */
+static void test_jobs__where_no_list_tells_it_is_given_up(void **st)
+{
+	(void)st;
+	begin(8);
+	srv->create_status = 503;
+	srv->no_list = true;
+	run();
+	set_clock(now + MINUTE);
+	run();
+	assert_int_equal(last_job().step, JOB_SENDING);
+	srv->create_status = 0;
+	srv->work_ms = 0;
+	set_clock(now + 26 * HOUR);
+	run();
+	finish();
+	assert_int_equal(paid(), 8);
 	end();
 }
 
