@@ -11,6 +11,7 @@
  */
 #include "api/handle.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,23 +102,28 @@ static const char *memo_key(struct arena *a, const char *fingerprint)
 }
 
 /* A key by its reference; what cannot be kept is left out. */
-static void put_key(struct json *j, const struct settings *s,
+static void put_key(struct json *j, struct arena *a, const struct settings *s,
 		    const char *section)
 {
-	const struct setting_value *v = settings_value(
-		s, arena_printf(s->a, "%s.remote.apiKey", section));
-	const struct yaml *ref = v->ref ? v->ref->child : NULL;
-	size_t n = v->text ? strlen(v->text) : 0;
+	char name[96];
+	const struct setting_value *v;
+	const struct yaml *ref;
+	size_t n;
 
+	snprintf(name, sizeof(name), "%s.remote.apiKey", section);
+	v = settings_value(s, name);
+	ref = v->ref ? v->ref->child : NULL;
+	n = v->text ? strlen(v->text) : 0;
 	if (ref && !strcmp(ref->key, "file"))
 		json_kstr(j, "keyFile", ref->str);
 	else if (!ref && v->expand && n > 3 && !strncmp(v->text, "${", 2) &&
 		 strchr(v->text, '}') == v->text + n - 1)
 		json_kstr(j, "keyVariable",
-			  arena_strndup(s->a, v->text + 2, n - 3));
+			  arena_strndup(a, v->text + 2, n - 3));
 }
 
-static void put_memo(struct buf *b, struct remem *r, struct embedder *e)
+static void put_memo(struct buf *b, struct arena *a, struct remem *r,
+		     struct embedder *e)
 {
 	const struct embed_config *c = embedder_config(e);
 	struct json j;
@@ -135,7 +141,7 @@ static void put_memo(struct buf *b, struct remem *r, struct embedder *e)
 	json_kstr(&j, "queryInputType", c->query_input_type);
 	json_kstr(&j, "documentInputType", c->document_input_type);
 	if (embedder_info(e)->remote)
-		put_key(&j, &r->settings, c->section);
+		put_key(&j, a, &r->settings, c->section);
 	json_end(&j);
 }
 
@@ -151,7 +157,7 @@ static void remember(struct remem *r, struct embedder *e)
 	    !strcmp(embedder_info(e)->provider, "builtin"))
 		return;
 	key = memo_key(&a, embedder_info(e)->fingerprint);
-	put_memo(&b, r, e);
+	put_memo(&b, &a, r, e);
 	if (key && !buf_check(&b, NULL) && handle_state(r)) {
 		old = state_meta_get(r->state, &a, key);
 		if (!same(old, buf_str(&b)) &&
