@@ -158,6 +158,8 @@ static int read_file(struct buf *data, struct arena *a,
 	const char *shown;
 	int fd, rc;
 
+	/* It may have grown since it was listed. */
+	data->limit = (size_t)o->media_max_bytes;
 	open.media_listable = true;
 	if ((rc = source_open_path(&fd, a, &open, path, &shown, NULL)))
 		return rc;
