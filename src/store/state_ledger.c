@@ -52,7 +52,7 @@ int state_ledger_add(struct state *s, const struct ledger_row *row,
 		return add_row(s, row, err);
 	if ((rc = state_begin(s, true, err)))
 		return rc;
-	/* The row first: its number is what a caller may ask for. */
+	/* The row last: its number is what a caller may ask for. */
 	if ((rc = drop_hold(s, row->hold, err)) ||
 	    (rc = add_row(s, row, err))) {
 		state_rollback(s);
