@@ -82,10 +82,10 @@ static int anthropic_build(void *self, const struct chat_request *r,
 
 static void count(struct chat_reply *reply, yyjson_val *usage)
 {
-	reply->answer_tokens = json_int(usage, "output_tokens", 0);
-	reply->tokens = json_int(usage, "input_tokens", 0) +
-			json_int(usage, "cache_creation_input_tokens", 0) +
-			json_int(usage, "cache_read_input_tokens", 0) +
+	reply->answer_tokens = chat_count(usage, "output_tokens");
+	reply->tokens = chat_count(usage, "input_tokens") +
+			chat_count(usage, "cache_creation_input_tokens") +
+			chat_count(usage, "cache_read_input_tokens") +
 			reply->answer_tokens;
 }
 

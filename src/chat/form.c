@@ -10,6 +10,7 @@
 
 #define REPLY_MAX ((size_t)4 << 20) /* an answer has some thousand tokens */
 #define ANSWER_TOKENS 2048
+#define TOKENS_MAX 1000000000 /* more than any request has */
 
 /* ---- opening ---------------------------------------------------------- */
 
@@ -213,6 +214,13 @@ int chat_form_read(yyjson_doc **doc, const struct http_reply *http,
 				    "with a web page instead of an answer" :
 				    "with something that is not JSON");
 	return 0;
+}
+
+int64_t chat_count(yyjson_val *usage, const char *key)
+{
+	int64_t n = json_int(usage, key, 0);
+
+	return n < 0 ? 0 : n < TOKENS_MAX ? n : TOKENS_MAX;
 }
 
 int chat_refusal(struct chat_reply *reply, struct remem_err *err,

@@ -58,6 +58,8 @@ bool chat_form_simplify(void *self);
  * web page and whatever else it may be. */
 int chat_form_read(yyjson_doc **doc, const struct http_reply *http,
 		   struct remem_err *err);
+/* A count of tokens as the provider says it, within reason; 0: it does not. */
+int64_t chat_count(yyjson_val *usage, const char *key);
 /* An answer that would be the same again: REMEM_EREMOTE, worded. */
 int chat_refusal(struct chat_reply *reply, struct remem_err *err,
 		 const char *fmt, ...) ATTR_PRINTF(3, 4);

@@ -128,9 +128,11 @@ static int gemini_parse(yyjson_val *root, struct chat_reply *reply,
 	const char *blocked = json_str(yyjson_obj_get(root, "promptFeedback"),
 				       "blockReason", "");
 
-	reply->tokens = json_int(usage, "totalTokenCount", 0);
+	reply->tokens = chat_count(usage, "totalTokenCount");
 	reply->answer_tokens = reply->tokens -
-			       json_int(usage, "promptTokenCount", 0);
+			       chat_count(usage, "promptTokenCount");
+	if (reply->answer_tokens < 0) /* there was no total */
+		reply->answer_tokens = 0;
 	reply->cut = !strcmp(end, "MAX_TOKENS");
 	if (blocked[0])
 		return chat_refusal(reply, err, "the provider refused the "

@@ -90,8 +90,8 @@ static int ollama_parse(yyjson_val *root, struct chat_reply *reply,
 	yyjson_val *message = yyjson_obj_get(root, "message");
 	yyjson_val *content = yyjson_obj_get(message, "content");
 
-	reply->answer_tokens = json_int(root, "eval_count", 0);
-	reply->tokens = json_int(root, "prompt_eval_count", 0) +
+	reply->answer_tokens = chat_count(root, "eval_count");
+	reply->tokens = chat_count(root, "prompt_eval_count") +
 			reply->answer_tokens;
 	reply->cut = !strcmp(json_str(root, "done_reason", ""), "length");
 	if (!yyjson_is_str(content))

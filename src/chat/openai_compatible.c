@@ -60,8 +60,8 @@ static int openai_parse(yyjson_val *root, struct chat_reply *reply,
 	yyjson_val *usage = yyjson_obj_get(root, "usage"), *content;
 	const char *end = json_str(choice, "finish_reason", "");
 
-	reply->answer_tokens = json_int(usage, "completion_tokens", 0);
-	reply->tokens = json_int(usage, "total_tokens", 0);
+	reply->answer_tokens = chat_count(usage, "completion_tokens");
+	reply->tokens = chat_count(usage, "total_tokens");
 	reply->cut = !strcmp(end, "length");
 	if (!yyjson_is_obj(message))
 		return fail(err, REMEM_EREMOTE, "the provider's reply has no "

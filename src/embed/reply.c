@@ -263,6 +263,10 @@ static int find_items(yyjson_val **at, const struct reply_shape *shape,
 	return order_items(at, list, n, err);
 }
 
+/* More than any request has: it is a number of somebody else's, and sums of it
+ * must not overflow. */
+#define TOKENS_MAX 1000000000
+
 /* Vendors count in one of these places, or not at all. */
 static int64_t tokens_of(yyjson_val *root)
 {
@@ -279,7 +283,7 @@ static int64_t tokens_of(yyjson_val *root)
 
 	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
 		if (counts[i] > 0)
-			return counts[i];
+			return counts[i] < TOKENS_MAX ? counts[i] : TOKENS_MAX;
 	return 0;
 }
 

@@ -136,6 +136,23 @@ static int ask(struct fake *f, const struct answer *answers, size_t n,
 	"{\"role\":\"assistant\",\"content\":" text "}}]," \
 	"\"usage\":{\"total_tokens\":42}}"
 
+/* Sums of it are kept: what cannot be is not believed. */
+static void test_chat__counts_are_within_reason(void **state)
+{
+	static const struct answer huge = {
+		200, 0, 0, NULL, "{\"choices\":[{\"message\":{\"content\":"
+		"\"x\"}}],\"usage\":{\"total_tokens\":"
+		"9223372036854775807,\"completion_tokens\":-5}}"
+	};
+	struct fake f = { 0 };
+	struct remem_err err = { 0 };
+	char out[256];
+
+	(void)state;
+	assert_int_equal(ask(&f, &huge, 1, false, out, sizeof(out), &err), 0);
+	assert_int_equal(f.ledger_tokens, 1000000000);
+}
+
 static void test_chat__asks_and_answers(void **state)
 {
 	static const struct answer good = { 200, 0, 0, NULL,
