@@ -791,7 +791,8 @@ static bool may_write_tables(struct sq *s)
 {
 	int defensive = 1;
 
-	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 0, &defensive);
+	/* -1 asks; 0 would take the protection off. */
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, -1, &defensive);
 	return !defensive;
 }
 

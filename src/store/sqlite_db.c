@@ -82,6 +82,17 @@ static bool asks_fts(enum stmt_id id)
 	return id == S_POST_ADD || id == S_POST_DEL || id == S_POST_MATCH;
 }
 
+/* FTS5 hears of a rollback only if it has written, be it nothing. Else it goes
+ * on believing what it read of postings that went with the transaction. */
+static int enlist_fts(struct sq *s, struct remem_err *err)
+{
+	if (!s->in_write || s->fts_enlisted)
+		return 0;
+	s->fts_enlisted = true;
+	return sq_exec(s, "INSERT INTO postings(postings, rank) "
+		       "VALUES('merge', 0)", err);
+}
+
 int sq_get(struct sq *s, enum stmt_id id, sqlite3_stmt **out,
 	   struct remem_err *err)
 {
@@ -89,6 +100,8 @@ int sq_get(struct sq *s, enum stmt_id id, sqlite3_stmt **out,
 	int rc;
 
 	if (!s->bulk_over && asks_fts(id) && (rc = bulk_end(s, err)))
+		return rc;
+	if (id == S_POST_MATCH && (rc = enlist_fts(s, err)))
 		return rc;
 	if (!*st && sqlite3_prepare_v3(s->db, sql[id], -1,
 				       SQLITE_PREPARE_PERSISTENT, st, NULL))
@@ -315,6 +328,7 @@ int sq_begin(struct store *st, struct remem_err *err)
 	if ((rc = sq_simple(s, S_BEGIN_WRITE, err)))
 		return rc;
 	s->in_write = true;
+	s->fts_enlisted = false;
 	s->next_passage = s->next_file = 0;
 	s->unlinked.count = 0;
 	if ((rc = refresh(s, err)) || (rc = sq_counts_load(s, err)))

@@ -127,6 +127,7 @@ struct sq {
 	struct fts_count fts_count; /* by the tokenizer of db */
 	struct bulk *bulk; /* postings gathered, or NULL */
 	bool bulk_over; /* FTS5 writes them in this connection */
+	bool fts_enlisted; /* FTS5 will hear if the transaction rolls back */
 	struct lists *lists[LIST_TABLES]; /* made at first use */
 	struct gathered *gathered; /* by the last pool of chunks, or NULL */
 	struct known *known; /* headings, or NULL */

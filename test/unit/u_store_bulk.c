@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 #include "store/sqlite_segment.h"
+#include "store/sqlite_store.h"
 #include "store_box.h"
 #include "text/fts.h"
 
@@ -301,6 +302,51 @@ static void test_store_bulk__a_look_before_the_commit_finds_all(void **state)
 		assert_int_equal(find(pair[i], "数据"), 1);
 		no_problems(pair[i]);
 	}
+	same(pair);
+	pair_free(pair);
+}
+
+/* What FTS5 has read there must not be believed behind a rollback. */
+static void test_store_bulk__a_look_and_a_rollback(void **state)
+{
+	struct box *pair[2];
+
+	(void)state;
+	box_pair(pair);
+	put_both(pair, 0, 20);
+	for (int i = 0; i < 2; i++) {
+		begin(pair[i]);
+		put(pair[i], "x.md", "never there");
+		assert_int_equal(find(pair[i], "never"), 1);
+		pair[i]->o->rollback(pair[i]->s);
+	}
+	put_both(pair, 20, 50);
+	same(pair);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(find(pair[i], "never"), 0);
+		maintain(pair[i]);
+		no_problems(pair[i]);
+	}
+	same(pair);
+	pair_free(pair);
+}
+
+/* A SQLite that protects FTS5's tables goes on doing so. */
+static void test_store_bulk__protected_tables_are_left_to_fts5(void **state)
+{
+	struct box *pair[2];
+	sqlite3 *db;
+	int on = 0;
+
+	(void)state;
+	box_pair(pair);
+	db = sq_of(pair[0]->s)->db;
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, &on);
+	assert_true(on);
+	put_both(pair, 0, 30);
+	assert_null(sq_of(pair[0]->s)->bulk);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, -1, &on);
+	assert_true(on);
 	same(pair);
 	pair_free(pair);
 }
