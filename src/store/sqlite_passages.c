@@ -81,7 +81,7 @@ static int known_heading(struct sq *s, int64_t id, struct heading_row **out,
 
 	if (!k && !(k = s->known = mem_zalloc(sizeof(*k))))
 		return fail_nomem(err);
-	if (s->mode != STORE_READ || k->a.used > KNOWN_BYTES)
+	if (s->mode != STORE_READ || k->a.failed || k->a.used > KNOWN_BYTES)
 		known_drop(s);
 	*out = &k->rows[id & (KNOWN_SLOTS - 1)];
 	return (*out)->id == id ? 0 : read_heading(s, &k->a, id, *out, err);

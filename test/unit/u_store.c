@@ -153,6 +153,34 @@ static void test_store__chunks_laid_end_to_end_are_the_text(void **state)
 	}
 }
 
+/* A reader lives long: what it lacked once it does not lack for ever. */
+static void test_store__a_reader_gets_over_missing_memory(void **state)
+{
+	(void)state;
+	EACH_BACKEND(b) {
+		struct store_chunk c;
+		int64_t id;
+		int rc = -1;
+
+		put_alone(b, "a.md", "# One\n\nLine of words 第一条.\n");
+		for (long n = 1; rc && n < 1000; n++) {
+			box_reopen(b, STORE_READ);
+			must(b, b->o->chunks_get(b->s, &b->a, 0, &(int64_t){ 99 },
+						 1, &c, &b->err));
+			id = 1;
+			alloc_fail_at(n);
+			rc = b->o->chunks_get(b->s, &b->a, 0, &id, 1, &c,
+					      &b->err);
+			alloc_fail_at(0);
+			arena_reset(&b->a);
+			must(b, b->o->chunks_get(b->s, &b->a, 0, &id, 1, &c,
+						 &b->err));
+			assert_string_equal(c.passages[0].heading, "One");
+		}
+		assert_int_equal(rc, 0);
+	}
+}
+
 static void test_store__missing_chunks_have_no_id(void **state)
 {
 	(void)state;
