@@ -289,6 +289,16 @@ void walk_name(struct walker *w, int fd, const struct dirent *d)
 
 /* ---- one folder ------------------------------------------------------- */
 
+/* Folders whose files wait for their stats are held open. Where nothing more
+ * can be opened they are given up first: true if that was it. */
+static bool make_room(struct walker *w, int errnum)
+{
+	if ((errnum != EMFILE && errnum != ENFILE) || !w->later.folder_count)
+		return false;
+	walk_stat_end(w);
+	return true;
+}
+
 /* An ignore file whose rules do not count is said, not passed over. */
 static void ignore_trouble(struct walker *w, const char *shown,
 			   const char *message)
@@ -308,9 +318,12 @@ static void ignore_file(struct walker *w, struct ignore *ig, int fd,
 	const char *shown = arena_printf(&w->scratch, "%s%s",
 					 buf_str(&w->path), name);
 	struct buf text = BUF_INIT(MAX_IGNORE_BYTES);
+	const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
 	struct remem_err e;
-	int f = openat(fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	int f = openat(fd, name, flags);
 
+	if (f < 0 && make_room(w, errno))
+		f = openat(fd, name, flags);
 	if (!shown)
 		goto out;
 	if (f < 0) {
@@ -433,32 +446,38 @@ static void unread_errno(struct walker *w, int errnum)
 	unread(w, e.message);
 }
 
+/* Below the root at hand; -1 with errno. A link by now is as good as gone: it is
+ * listed as one by the next walk. */
+static int open_folder(const struct walker *w, const char *rel)
+{
+	int fd, root = w->roots[w->root].fd;
+	struct remem_err e;
+
+	if (w->linked)
+		return openat(root, rel, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = file_open_beneath(root, rel, &e);
+	if (fd == REMEM_EPERM || fd == REMEM_ENOTFOUND) {
+		errno = ENOENT;
+		return -1;
+	}
+	return fd >= 0 ? fd : openat(root, rel, O_RDONLY | O_DIRECTORY |
+				     O_NOFOLLOW | O_CLOEXEC); /* for errno */
+}
+
 /* The folder w->path, opened; NULL: gone, or noted as not readable. */
 DIR *walk_open(struct walker *w)
 {
-	struct source_root *r = &w->roots[w->root];
 	size_t n = strlen(rel_path(w));
 	char *rel = arena_strndup(&w->scratch, n ? rel_path(w) : ".",
 				  n ? n - 1 : 1);
-	struct remem_err e;
 	DIR *d = NULL;
 	int fd;
 
 	if (!rel)
 		return NULL;
-	if (w->linked) {
-		fd = openat(r->fd, rel, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	} else {
-		fd = file_open_beneath(r->fd, rel, &e);
-		/* A link by now: listed as one by the next walk. */
-		if (fd == REMEM_EPERM)
-			return NULL;
-		if (fd == REMEM_ENOTFOUND)
-			return NULL;
-		if (fd < 0)
-			fd = openat(r->fd, rel, O_RDONLY | O_DIRECTORY |
-				    O_NOFOLLOW | O_CLOEXEC); /* for errno */
-	}
+	fd = open_folder(w, rel);
+	if (fd < 0 && make_room(w, errno))
+		fd = open_folder(w, rel);
 	if (fd >= 0)
 		d = fdopendir(fd);
 	if (!d && errno != ENOENT && errno != ENOTDIR)
@@ -697,12 +716,14 @@ static void list_problem(struct walker *w)
 void walk_extra(struct walker *w)
 {
 	struct source_root *r = &w->roots[w->root];
-	size_t before = w->l->count;
+	size_t before;
 
 	if (r->fd < 0) {
 		list_problem(w);
 		return;
 	}
+	walk_stat_end(w); /* what is gone of other roots is not missing here */
+	before = w->l->count;
 	if (r->single) {
 		walk_single(w);
 		if (r->problem)

@@ -3,7 +3,7 @@
  * folders at a time, so that who helps finds work enough whether a workspace
  * has few large folders or many small ones. Until then a folder is held open;
  * there are at most WALK_OPEN of them, and where there are no descriptors to be
- * had its files are stat'ed at once.
+ * had its files are stat'ed at once, or those of all that are held.
  */
 #include <errno.h>
 #include <fcntl.h>

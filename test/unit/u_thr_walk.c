@@ -3,6 +3,7 @@
 #include "workspace.h"
 
 #include <pthread.h>
+#include <sys/resource.h>
 
 #include "base/share.h"
 
@@ -77,6 +78,56 @@ static void test_thr_walk__a_helper_changes_nothing(void **state)
 	}
 	share_over(&s);
 	pthread_join(t, NULL);
+	share_release(&s);
+	source_list_release(&alone);
+	arena_release(&a);
+	ws_end(&w);
+}
+
+/* So many descriptors may be opened from now on. */
+static void allow(struct rlimit *before, unsigned count)
+{
+	struct rlimit few;
+	int next = dup(0);
+
+	assert_true(next >= 0);
+	close(next);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, before), 0);
+	few = *before;
+	few.rlim_cur = (rlim_t)next + count;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+}
+
+static void test_thr_walk__few_descriptors_are_enough(void **state)
+{
+	struct source_list alone, shared;
+	struct arena a = ARENA_INIT;
+	struct remem_err err;
+	struct rlimit before;
+	struct share s;
+
+	(void)state;
+	ws_begin(&w);
+	put_notes();
+	ws_put(&w, "memory/many/.gitignore", "*0.md\n");
+	ws_put(&w, "memory/many/09/.gitignore", "*9.md\n");
+	assert_int_equal(source_walk(&alone, &a, &w.o, &err), 0);
+	share_init(&s);
+	w.o.share = &s;
+	for (unsigned n = 6; n < 24; n++) {
+		allow(&before, n);
+		assert_int_equal(source_walk(&shared, &a, &w.o, &err), 0);
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+		assert_int_equal(shared.unread_count, 0);
+		assert_int_equal(shared.count, alone.count);
+		for (size_t i = 0; i < alone.count; i++) {
+			assert_string_equal(shared.files[i].path,
+					    alone.files[i].path);
+			assert_true(!shared.files[i].skip ==
+				    !alone.files[i].skip);
+		}
+		source_list_release(&shared);
+	}
 	share_release(&s);
 	source_list_release(&alone);
 	arena_release(&a);
