@@ -264,7 +264,8 @@ static void shorten(struct run *run, struct job *j, const struct outcome *o)
 	size_t len = j->cut ? j->cut : job_cut(run->e, item);
 
 	remember(run, j, o);
-	if (len / 2 < FLOOR_BYTES) {
+	/* It is not the name of a picture that is too long. */
+	if (item->media || len / 2 < FLOOR_BYTES) {
 		set_aside(run, j, o);
 		return;
 	}

@@ -1176,6 +1176,7 @@ static void test_embed__every_allocation_may_fail(void **state)
 }
 
 static char sent_body[4096];
+static int pictures, pictures_status;
 
 static void keep_body(void *ctx, const struct http_request *req,
 		      struct http_reply *reply)
@@ -1183,11 +1184,14 @@ static void keep_body(void *ctx, const struct http_request *req,
 	static const char good[] = "{\"embeddings\":[{\"values\":[1,2,3]}],"
 				   "\"embedding\":{\"values\":[1,2,3]}}";
 
+	bool picture = strstr(req->body, "inlineData");
+
 	(void)ctx;
-	if (strstr(req->body, "inlineData"))
+	pictures += picture;
+	if (picture)
 		snprintf(sent_body, sizeof(sent_body), "%s", req->body);
 	memset(reply, 0, sizeof(*reply));
-	reply->status = 200;
+	reply->status = picture ? pictures_status : 200;
 	reply->retry_after_ms = -1;
 	buf_init(&reply->body, 0);
 	buf_adds(&reply->body, good);
@@ -1212,6 +1216,7 @@ static void test_embed__a_picture_goes_with_its_bytes(void **state)
 	struct embedder *e;
 
 	(void)state;
+	pictures_status = 200;
 	assert_int_equal(embedder_open(&e, &c, NULL), 0);
 	for (size_t i = 0; i < ARRAY_LEN(want); i++) {
 		const struct embed_media m = { "image/png", "\x89PNG\0\0",
@@ -1223,5 +1228,38 @@ static void test_embed__a_picture_goes_with_its_bytes(void **state)
 				 0);
 		assert_non_null(strstr(sent_body, want[i]));
 	}
+	embedder_free(e);
+}
+
+static void count_refused(void *ctx, const struct embed_item *item,
+			  const char *reason)
+{
+	(void)item, (void)reason;
+	++*(int *)ctx;
+}
+
+/* Its name is not made shorter, and texts are not believed to be too long. */
+static void test_embed__a_refused_picture_is_sent_once(void **state)
+{
+	struct embed_config c = { .provider = "gemini", .api_key = "a-key",
+				  .model = "gemini-embedding-2",
+				  .base_url = "http://127.0.0.1:1/v1beta",
+				  .transport = keep_body };
+	const struct embed_media m = { "image/png", "\x89PNG", 4, 258 };
+	char name[2000];
+	const struct embed_item item = { name, sizeof(name), 0, &m };
+	struct embedder *e;
+	int refused = 0;
+
+	(void)state;
+	memset(name, 'a', sizeof(name));
+	pictures = 0;
+	pictures_status = 400;
+	assert_int_equal(embedder_open(&e, &c, NULL), 0);
+	assert_int_equal(embedder_documents(e, &item, 1, no_vectors,
+					    count_refused, NULL, &refused,
+					    NULL), 0);
+	assert_int_equal(pictures, 1);
+	assert_int_equal(refused, 1);
 	embedder_free(e);
 }
