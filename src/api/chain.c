@@ -323,6 +323,14 @@ struct embedder *handle_former(struct remem *r, const char *fingerprint,
 
 /* ---- runs of the index ------------------------------------------------ */
 
+/* A model of this machine that fails sends nothing away: to begin with a
+ * service is for a person, who sees the price. */
+static bool is_for_a_person(struct remem *r, struct embedder *e,
+			    bool by_hand)
+{
+	return !by_hand && embedder_info(e)->remote && !first_is_remote(r);
+}
+
 static struct embedder *turn_to_fallback(void *ctx, bool by_hand)
 {
 	struct remem *r = ctx;
@@ -334,7 +342,7 @@ static struct embedder *turn_to_fallback(void *ctx, bool by_hand)
 	 * of a minute. */
 	if (!by_hand && h.times && clock_now_ms() - h.since_ms < DOWN_MS)
 		return NULL;
-	if (!(e = handle_fallback(r, NULL)))
+	if (!(e = handle_fallback(r, NULL)) || is_for_a_person(r, e, by_hand))
 		return NULL;
 	if (by_hand)
 		embedder_wake(e);
@@ -351,7 +359,8 @@ void handle_vectors(struct index_opts *o, struct remem *r, bool by_hand,
 	if (off)
 		*off = why;
 	/* Without its key, say: it gives no answer either. */
-	if (why && handle_fallback(r, NULL))
+	if (why && handle_fallback(r, NULL) &&
+	    !is_for_a_person(r, r->fallback.e, by_hand))
 		o->embedder = r->fallback.e;
 	if (!o->embedder)
 		return;

@@ -130,6 +130,16 @@ static bool is_other(const struct chain *c, struct embedder *e)
 	       strcmp(embedder_info(e)->fingerprint, c->fingerprint) != 0;
 }
 
+/* A model of this machine that fails sends no question to a service that has
+ * nothing to compare it with. */
+static bool is_for_nothing(const struct chain *c, struct embedder *e)
+{
+	struct embedder *first = c->w->o->embedder;
+
+	return !c->fingerprint && e != first && embedder_info(e)->remote &&
+	       (!first || !embedder_info(first)->remote);
+}
+
 /* One whose vectors do not answer is not asked, but may be known to be down. */
 static const char *why_not(struct chain *c, struct embedder *e)
 {
@@ -137,6 +147,8 @@ static const char *why_not(struct chain *c, struct embedder *e)
 
 	if (embedder_off(e))
 		return embedder_off(e);
+	if (is_for_nothing(c, e))
+		return "it has no vectors yet";
 	if (!is_other(c, e))
 		return NULL;
 	return embedder_cooling(e, &h) ? arena_strdup(c->w->a, h.message) :

@@ -186,6 +186,24 @@ later() {
 	[ ! -s "$log" ]
 }
 
+@test "a local model that fails turns to a service by hand only" {
+	cat >"$config" <<-END
+	memorySearch:
+	  provider: local
+	  local: {modelPath: $HOME/none.gguf}
+	  fallback:
+	    provider: vllm
+	    model: two
+	    remote: {baseUrl: "$(at b)"}
+	END
+	run_split "$REMEM" search --json 'gateway seconds'
+	is 'd["mode"]' text
+	run_split "$REMEM" search --json 'gateway'
+	[ "$(asked "tag=$tag")" = 0 ]
+	run_split "$REMEM" index --json
+	[ "$(asked "tag=$tag")" != 0 ]
+}
+
 @test "a fallback inherits nothing, and its settings are named in errors" {
 	cat >"$config" <<-END
 	memorySearch:
