@@ -299,9 +299,12 @@ static bool try_rows(struct scan *x, size_t i)
 {
 	for (size_t k = 0; k < ARRAY_LEN(rows); k++) {
 		const struct row *r = &rows[k];
-		size_t n = strlen(r->prefix), end;
+		size_t n, end;
 
-		if (x->s[i] != r->prefix[0] || x->len - i < n + r->least ||
+		if (x->s[i] != r->prefix[0])
+			continue;
+		n = strlen(r->prefix);
+		if (x->len - i < n + r->least ||
 		    memcmp(x->s + i, r->prefix, n))
 			continue;
 		end = span(x, i + n, is_word);
@@ -399,12 +402,12 @@ static bool try_pem(struct scan *x, size_t i)
 /* 密码 是 …, 口令：… */
 static bool try_chinese(struct scan *x, size_t i)
 {
-	static const char *const names[] = { "密码", "口令", "密钥", "令牌" };
+	static const char names[][7] = { "密码", "口令", "密钥", "令牌" };
 	static const char *const joints[] = { "是", "为", "：", ":", "=", " " };
 	size_t at = 0;
 
 	for (size_t k = 0; k < ARRAY_LEN(names) && !at; k++) {
-		size_t n = strlen(names[k]);
+		size_t n = sizeof(names[k]) - 1;
 
 		if (x->len - i > n && !memcmp(x->s + i, names[k], n))
 			at = i + n;
