@@ -41,7 +41,7 @@ static void parse(const struct embed_provider *p, void *self, const char *body,
 	static const char *const texts[TEXTS] = { "a", "b", "c", "d",
 						  "e", "f", "g", "h" };
 	static const size_t lens[TEXTS] = { 1, 1, 1, 1, 1, 1, 1, 1 };
-	struct embed_request r = { EMBED_DOCUMENT, texts, lens, n };
+	struct embed_request r = { EMBED_DOCUMENT, texts, lens, n, NULL };
 	struct http_reply http = { .status = 200, .retry_after_ms = -1 };
 	struct embed_reply out = { 0 };
 	struct remem_err err = { 0 };

@@ -76,7 +76,7 @@ static void add(const char *text)
 
 	snprintf(w->texts[i], sizeof(w->texts[i]), "%s", text);
 	w->items[i] = (struct embed_item){ w->texts[i], strlen(w->texts[i]),
-					   (int64_t)i };
+					   (int64_t)i, NULL };
 }
 
 static void add_many(size_t n)

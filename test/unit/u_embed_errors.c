@@ -113,7 +113,8 @@ static int run(struct fake *f, struct remem_err *err)
 
 	for (int i = 0; i < NOTES; i++) {
 		snprintf(texts[i], sizeof(texts[i]), "第 %d 条笔记 note", i);
-		items[i] = (struct embed_item){ texts[i], strlen(texts[i]), i };
+		items[i] = (struct embed_item){ texts[i], strlen(texts[i]), i,
+						NULL };
 	}
 	assert_int_equal(embedder_open(&e, &c, err), 0);
 	rc = embedder_documents(e, items, NOTES, on_done, on_refused, NULL,

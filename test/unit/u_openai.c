@@ -157,7 +157,7 @@ static void check_url(const char *base, const char *want)
 	struct embed_config c = { .base_url = base, .model = "m" };
 	const char *text = "记忆";
 	size_t len = strlen(text);
-	struct embed_request r = { EMBED_QUERY, &text, &len, 1 };
+	struct embed_request r = { EMBED_QUERY, &text, &len, 1, NULL };
 	struct http_request http = { 0 };
 	struct buf body = BUF_INIT(0);
 	void *self = open_with(&c);
@@ -185,7 +185,7 @@ static size_t count_headers(const struct embed_config *c, char *all,
 {
 	const char *text = "x";
 	size_t len = 1, n = 0;
-	struct embed_request r = { EMBED_DOCUMENT, &text, &len, 1 };
+	struct embed_request r = { EMBED_DOCUMENT, &text, &len, 1, NULL };
 	struct http_request http = { 0 };
 	struct buf body = BUF_INIT(0);
 	void *self = open_with(c);

@@ -45,7 +45,8 @@ static void test_embed__requests_in_flight_share_nothing(void **state)
 	f.times = 2;
 	for (int i = 0; i < COUNT; i++) {
 		snprintf(texts[i], sizeof(texts[i]), "第 %d 条 note", i);
-		items[i] = (struct embed_item){ texts[i], strlen(texts[i]), i };
+		items[i] = (struct embed_item){ texts[i], strlen(texts[i]), i,
+						NULL };
 	}
 	assert_int_equal(embedder_open(&e, &c, NULL), 0);
 	assert_int_equal(embedder_documents(e, items, COUNT, on_done, NULL,
