@@ -13,6 +13,7 @@ struct job {
 	size_t n;
 	int64_t tokens;
 	size_t cut; /* bytes of its one text that are sent; 0: all */
+	size_t sent; /* bytes of its last text that were sent */
 	int again, rate, faulty; /* failures of each kind */
 	bool alone; /* its text had no good vector among others */
 	bool probed; /* the provider is known to answer other texts */

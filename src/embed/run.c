@@ -261,7 +261,8 @@ static void in_two(struct run *run, struct job *j, const struct outcome *o)
 static void shorten(struct run *run, struct job *j, const struct outcome *o)
 {
 	const struct embed_item *item = j->items[0];
-	size_t len = j->cut ? j->cut : job_cut(run->e, item);
+	/* Not what may be sent by what others have taught since. */
+	size_t len = j->sent;
 
 	remember(run, j, o);
 	/* It is not the name of a picture that is too long. */
@@ -383,7 +384,7 @@ static void decide(struct run *run, struct job *j, struct outcome *o,
 
 /* ---- sending ---------------------------------------------------------- */
 
-static int fill(struct run *run, struct flight_slot *s, const struct job *j)
+static int fill(struct run *run, struct flight_slot *s, struct job *j)
 {
 	struct embedder *e = run->e;
 	const char **texts;
@@ -397,6 +398,7 @@ static int fill(struct run *run, struct flight_slot *s, const struct job *j)
 	for (size_t i = 0; i < j->n && !s->a.failed; i++) {
 		size_t cut = j->cut ? j->cut : job_cut(e, j->items[i]);
 
+		j->sent = cut;
 		embed_join(&s->a, e, EMBED_DOCUMENT, j->items[i]->text,
 			   cut < j->items[i]->len ? cut : j->items[i]->len, 0,
 			   &texts[i], &lens[i]);
