@@ -42,6 +42,14 @@ void arena_release(struct arena *a)
 	a->used = 0;
 }
 
+void arena_free_owner(void *owner)
+{
+	if (!owner)
+		return;
+	arena_release(owner);
+	mem_free(owner);
+}
+
 void arena_reset(struct arena *a)
 {
 	if (a->head) {

@@ -26,6 +26,9 @@ struct arena {
 /* limit: the arena fails when more bytes than that are asked for; 0 = none. */
 void arena_init(struct arena *a, size_t limit);
 void arena_release(struct arena *a);
+/* Frees memory of mem_alloc() that begins with its arena, and what lies in
+ * that. Accepts NULL. */
+void arena_free_owner(void *owner);
 /* Forgets all contents but keeps one block for the next use. */
 void arena_reset(struct arena *a);
 

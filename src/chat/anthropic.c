@@ -136,7 +136,7 @@ static bool anthropic_simplify(void *self)
 const struct chat_provider chat_anthropic = {
 	.name = "anthropic",
 	.open = anthropic_open,
-	.close = chat_form_close,
+	.close = arena_free_owner,
 	.build = anthropic_build,
 	.parse = anthropic_parse,
 	.simplify = anthropic_simplify,

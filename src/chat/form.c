@@ -69,23 +69,13 @@ int chat_form_open(void **self, size_t size, const struct chat_config *c,
 	return 0;
 }
 
-void chat_form_close(void *self)
-{
-	struct chat_form *f = self;
-
-	if (!f)
-		return;
-	arena_release(&f->a);
-	mem_free(f);
-}
-
 int chat_form_done(void **self, struct remem_err *err)
 {
 	struct chat_form *f = *self;
 
 	if (!f->a.failed)
 		return 0;
-	chat_form_close(f);
+	arena_free_owner(f);
 	*self = NULL;
 	return fail_nomem(err);
 }

@@ -8,7 +8,7 @@
 
 /* Of each provider, at the front of its own struct. */
 struct chat_form {
-	struct arena a;
+	struct arena a; /* first: close() is arena_free_owner() */
 	const char *base; /* of the settings, else the provider's own */
 	const char *model;
 	const char *url; /* the provider's to make */
@@ -28,8 +28,6 @@ struct chat_form {
 int chat_form_open(void **self, size_t size, const struct chat_config *c,
 		   const char *base, const char *key_header,
 		   const char *key_env, struct remem_err *err);
-/* Also the provider's close(). Accepts NULL. */
-void chat_form_close(void *self);
 /* The end of open(): frees *self when the arena has failed. */
 int chat_form_done(void **self, struct remem_err *err);
 

@@ -107,7 +107,7 @@ static int ollama_parse(yyjson_val *root, struct chat_reply *reply,
 const struct chat_provider chat_ollama = {
 	.name = "ollama",
 	.open = ollama_open,
-	.close = chat_form_close,
+	.close = arena_free_owner,
 	.build = ollama_build,
 	.parse = ollama_parse,
 	.simplify = chat_form_simplify,

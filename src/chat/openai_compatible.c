@@ -94,7 +94,7 @@ static bool openai_simplify(void *self)
 const struct chat_provider chat_openai_compatible = {
 	.name = "openai-compatible",
 	.open = openai_open,
-	.close = chat_form_close,
+	.close = arena_free_owner,
 	.build = openai_build,
 	.parse = openai_parse,
 	.simplify = openai_simplify,

@@ -28,7 +28,7 @@ struct family {
 };
 
 struct bedrock {
-	struct arena a;
+	struct arena a; /* first: it ends with it */
 	const struct family *family;
 	const char *url, *host, *path;
 	const char *const *headers;
@@ -74,16 +74,6 @@ static const struct family families[] = {
 	  { .one = "embedding" } },
 	{ "titan-embed", 1, 8192, NULL, put_titan, { .one = "embedding" } },
 };
-
-static void bedrock_close(void *self)
-{
-	struct bedrock *b = self;
-
-	if (!b)
-		return;
-	arena_release(&b->a);
-	mem_free(b);
-}
 
 static int find_family(const struct family **out, const char *model,
 		       struct remem_err *err)
@@ -201,7 +191,7 @@ static int bedrock_open(void **self, struct embed_info *info,
 	b->family = family;
 	fill(b, info, c, base, model);
 	if (b->a.failed) {
-		bedrock_close(b);
+		arena_free_owner(b);
 		return fail_nomem(err);
 	}
 	*self = b;
@@ -281,7 +271,7 @@ const struct embed_provider provider_bedrock = {
 	.max_tokens = 8000,
 	.max_input_tokens = 8192,
 	.open = bedrock_open,
-	.close = bedrock_close,
+	.close = arena_free_owner,
 	.build = bedrock_build,
 	.parse = bedrock_parse,
 };

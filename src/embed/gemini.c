@@ -15,23 +15,13 @@
 #define KEY "GEMINI_API_KEY"
 
 struct gemini {
-	struct arena a;
+	struct arena a; /* first: it ends with it */
 	const char *one_url, *batch_url;
 	const char *model; /* with models/ */
 	const char *const *headers;
 	const char *query_type, *document_type; /* NULL: not sent */
 	int dims;
 };
-
-static void gemini_close(void *self)
-{
-	struct gemini *g = self;
-
-	if (!g)
-		return;
-	arena_release(&g->a);
-	mem_free(g);
-}
 
 /* Names as other interfaces write them. */
 static const char *bare_model(const char *model)
@@ -98,7 +88,7 @@ static int gemini_open(void **self, struct embed_info *info,
 		return fail_nomem(err);
 	fill(g, info, c, base, bare_model(model));
 	if (g->a.failed) {
-		gemini_close(g);
+		arena_free_owner(g);
 		return fail_nomem(err);
 	}
 	*self = g;
@@ -239,7 +229,7 @@ const struct embed_provider provider_gemini = {
 	.max_tokens = 8000,
 	.max_input_tokens = 2048,
 	.open = gemini_open,
-	.close = gemini_close,
+	.close = arena_free_owner,
 	.build = gemini_build,
 	.parse = gemini_parse,
 	.simplify = gemini_simplify,

@@ -14,7 +14,7 @@
 #define MODEL "nomic-embed-text"
 
 struct ollama {
-	struct arena a;
+	struct arena a; /* first: it ends with it */
 	const char *url, *model;
 	const char *const *headers;
 	int dims;
@@ -50,16 +50,6 @@ static void find_prefixes(struct embed_info *info, const char *model)
 	}
 }
 
-static void ollama_close(void *self)
-{
-	struct ollama *o = self;
-
-	if (!o)
-		return;
-	arena_release(&o->a);
-	mem_free(o);
-}
-
 /* An address made for another interface of it is led to the right one. */
 static const char *make_url(struct arena *a, const char *base)
 {
@@ -89,7 +79,7 @@ static int ollama_open(void **self, struct embed_info *info,
 	o->model = model;
 	o->dims = c->dims;
 	if (o->a.failed) {
-		ollama_close(o);
+		arena_free_owner(o);
 		return fail_nomem(err);
 	}
 	info->model = model;
@@ -147,7 +137,7 @@ const struct embed_provider provider_ollama = {
 	.max_tokens = 8000,
 	.max_input_tokens = 8192,
 	.open = ollama_open,
-	.close = ollama_close,
+	.close = arena_free_owner,
 	.build = ollama_build,
 	.parse = ollama_parse,
 	.simplify = ollama_simplify,

@@ -12,7 +12,7 @@
 #include "embed/reply.h"
 
 struct openai {
-	struct arena a;
+	struct arena a; /* first: it ends with it */
 	const struct openai_form *form;
 	const char *url, *model;
 	const char *const *headers;
@@ -20,16 +20,6 @@ struct openai {
 	int dims; /* asked for, 0: not */
 	bool base64;
 };
-
-void openai_close(void *self)
-{
-	struct openai *o = self;
-
-	if (!o)
-		return;
-	arena_release(&o->a);
-	mem_free(o);
-}
 
 static const char *either(const char *set, const char *own)
 {
@@ -95,7 +85,7 @@ int openai_open(void **self, struct embed_info *info,
 	o->dims = form->dims_field ? c->dims : 0;
 	o->base64 = form->base64;
 	if (o->a.failed) {
-		openai_close(o);
+		arena_free_owner(o);
 		return fail_nomem(err);
 	}
 	info->model = model;

@@ -6,6 +6,7 @@
 #ifndef EMBED_OPENAI_FORM_H
 #define EMBED_OPENAI_FORM_H
 
+#include "base/arena.h"
 #include "embed/provider.h"
 
 struct openai_form {
@@ -22,7 +23,6 @@ struct openai_form {
 int openai_open(void **self, struct embed_info *info,
 		const struct embed_config *c, const struct openai_form *form,
 		struct remem_err *err);
-void openai_close(void *self);
 int openai_build(void *self, const struct embed_request *r,
 		 struct http_request *http, struct buf *body,
 		 struct remem_err *err);
@@ -40,7 +40,7 @@ bool openai_simplify(void *self);
 		return openai_open(self, info, c, &id##_form, err);           \
 	}
 #define OPENAI_FORM_OPS(id)                                                   \
-	.remote = true, .open = id##_open, .close = openai_close,             \
+	.remote = true, .open = id##_open, .close = arena_free_owner,            \
 	.build = openai_build, .parse = openai_parse,                         \
 	.simplify = openai_simplify
 
