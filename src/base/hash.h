@@ -1,4 +1,5 @@
-/* SHA-256 and SHA-512 (nettle), hexadecimal, and a fast hash for tables in memory. */
+/* SHA-256 and SHA-512 (nettle), digits of codes, and a fast hash for tables in
+ * memory. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
@@ -27,6 +28,20 @@ void sha512_of(unsigned char out[SHA512_BYTES], const void *p, size_t len);
 void hex_encode(char *out, const unsigned char *p, size_t len);
 /* Reads 2 * len hex digits; returns 0, or -1 on any other character. */
 int hex_decode(unsigned char *out, const char *hex, size_t len);
+
+/* Value of a digit of base64, of that for URLs too; -1: it is none. */
+static inline int base64_digit(unsigned char c)
+{
+	if (c >= 'A' && c <= 'Z')
+		return c - 'A';
+	if (c >= 'a' && c <= 'z')
+		return c - 'a' + 26;
+	if (c >= '0' && c <= '9')
+		return c - '0' + 52;
+	if (c == '+' || c == '-')
+		return 62;
+	return c == '/' || c == '_' ? 63 : -1;
+}
 
 /* Not for anything stored: values may differ between versions. */
 uint64_t hash64(const void *p, size_t len, uint64_t seed);

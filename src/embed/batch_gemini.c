@@ -8,7 +8,7 @@
 #include <strings.h>
 
 #include "embed/batch.h"
-#include "embed/post.h"
+#include "embed/gemini.h"
 
 static void head(const struct embed_batch *b, struct buf *out,
 		 const char *name)
@@ -29,33 +29,20 @@ static const char *model_of(const struct embed_batch *b)
 static void line(const struct embed_batch *b, struct json *j, const char *key,
 		 const char *text, size_t len)
 {
-	bool prefixes = !strncmp(model_of(b), "gemini-embedding-2", 18);
 	const char *type = b->c->document_input_type;
 	char model[200];
 
 	snprintf(model, sizeof(model), "models/%s", model_of(b));
-	if (!type && !prefixes)
+	if (!type && !gemini_takes_prefixes(model_of(b)))
 		type = "RETRIEVAL_DOCUMENT";
 	json_obj(j);
 	json_kstr(j, "key", key);
 	json_key(j, "request");
-	json_obj(j);
-	json_kstr(j, "model", model);
-	json_key(j, "content");
-	json_obj(j);
-	json_key(j, "parts");
-	json_arr(j);
-	json_obj(j);
-	json_key(j, "text");
-	post_text(j, text, len);
-	json_end(j);
-	json_arr_end(j);
-	json_end(j);
-	if (type && type[0])
-		json_kstr(j, "taskType", type);
-	if (b->c->dims > 0)
-		json_kint(j, "outputDimensionality", b->c->dims);
-	json_end(j);
+	gemini_put_text(j, &(struct gemini_text){ .model = model,
+						  .type = type,
+						  .dims = b->c->dims,
+						  .text = text,
+						  .len = len });
 	json_end(j);
 }
 

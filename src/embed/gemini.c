@@ -3,10 +3,12 @@
  * up to 100. Questions and notes are told apart by taskType; the models from
  * gemini-embedding-2 on know prefixes instead.
  */
+#include <nettle/base64.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "embed/batch.h"
+#include "embed/gemini.h"
 #include "embed/post.h"
 #include "embed/reply.h"
 
@@ -42,11 +44,16 @@ static const char *bare_base(struct arena *a, const char *base)
 	return http_bare(a, base, tails);
 }
 
+bool gemini_takes_prefixes(const char *model)
+{
+	return !strncmp(model, "gemini-embedding-2", 18);
+}
+
 static void fill(struct gemini *g, struct embed_info *info,
 		 const struct embed_config *c, const char *base,
 		 const char *model)
 {
-	bool prefixes = !strncmp(model, "gemini-embedding-2", 18);
+	bool prefixes = gemini_takes_prefixes(model);
 
 	base = bare_base(&g->a, base);
 	g->model = arena_printf(&g->a, "models/%s", model);
@@ -95,42 +102,22 @@ static int gemini_open(void **self, struct embed_info *info,
 	return 0;
 }
 
-/* Padded, as RFC 4648 has it. */
-static void add_base64(struct buf *b, const unsigned char *p, size_t len)
-{
-	static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "abcdefghijklmnopqrstuvwxyz0123456789+/";
-	size_t n = (len + 2) / 3 * 4;
-	char *to = buf_reserve(b, n);
-
-	if (!to)
-		return;
-	b->len += n;
-	b->ptr[b->len] = '\0';
-	for (size_t i = 0; i < len; i += 3, to += 4) {
-		size_t left = len - i;
-		uint32_t v = (uint32_t)p[i] << 16 |
-			     (left > 1 ? (uint32_t)p[i + 1] << 8 : 0) |
-			     (left > 2 ? p[i + 2] : 0);
-
-		to[0] = digits[v >> 18];
-		to[1] = digits[v >> 12 & 63];
-		to[2] = left > 1 ? digits[v >> 6 & 63] : '=';
-		to[3] = left > 2 ? digits[v & 63] : '=';
-	}
-}
-
 static void put_media(struct json *j, const struct embed_media *m)
 {
 	struct buf text = BUF_INIT(0);
+	size_t n = BASE64_ENCODE_RAW_LENGTH(m->len);
+	char *to = buf_reserve(&text, n);
 
-	add_base64(&text, m->data, m->len);
+	if (to) {
+		base64_encode_raw(to, m->len, m->data);
+		text.len = n;
+	}
 	json_obj(j);
 	json_key(j, "inlineData");
 	json_obj(j);
 	json_kstr(j, "mimeType", m->type);
 	json_key(j, "data");
-	json_put_strn(j, buf_str(&text), text.len);
+	json_put_strn(j, text.len ? text.ptr : "", text.len);
 	json_end(j);
 	json_end(j);
 	if (text.failed)
@@ -144,35 +131,44 @@ static const char *const *gemini_media(const char *model)
 	static const char *const types[] = { "image/png", "image/jpeg",
 					     "audio/mpeg", "audio/wav", NULL };
 
-	return strncmp(bare_model(model), "gemini-embedding-2", 18) ? NULL :
-								      types;
+	return gemini_takes_prefixes(bare_model(model)) ? types : NULL;
 }
 
-static void put_request(struct json *j, const struct gemini *g,
-			const struct embed_request *r, size_t i)
+void gemini_put_text(struct json *j, const struct gemini_text *t)
 {
-	const char *type = r->kind == EMBED_QUERY ? g->query_type :
-						    g->document_type;
-
 	json_obj(j);
-	json_kstr(j, "model", g->model);
+	json_kstr(j, "model", t->model);
 	json_key(j, "content");
 	json_obj(j);
 	json_key(j, "parts");
 	json_arr(j);
 	json_obj(j);
 	json_key(j, "text");
-	post_text(j, r->texts[i], r->lens[i]);
+	post_text(j, t->text, t->len);
 	json_end(j);
-	if (r->media)
-		put_media(j, r->media);
+	if (t->media)
+		put_media(j, t->media);
 	json_arr_end(j);
 	json_end(j);
-	if (type && type[0])
-		json_kstr(j, "taskType", type);
-	if (g->dims > 0)
-		json_kint(j, "outputDimensionality", g->dims);
+	if (t->type && t->type[0])
+		json_kstr(j, "taskType", t->type);
+	if (t->dims > 0)
+		json_kint(j, "outputDimensionality", t->dims);
 	json_end(j);
+}
+
+static void put_request(struct json *j, const struct gemini *g,
+			const struct embed_request *r, size_t i)
+{
+	gemini_put_text(j, &(struct gemini_text){
+		.model = g->model,
+		.type = r->kind == EMBED_QUERY ? g->query_type :
+						 g->document_type,
+		.dims = g->dims,
+		.text = r->texts[i],
+		.len = r->lens[i],
+		.media = r->media,
+	});
 }
 
 static int gemini_build(void *self, const struct embed_request *r,

@@ -9,24 +9,12 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/hash.h"
 #include "base/json.h"
 
 #define DIMS_MAX 16384
 
 /* ---- base64 ----------------------------------------------------------- */
-
-static int digit(char c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	if (c == '+' || c == '-')
-		return 62;
-	return c == '/' || c == '_' ? 63 : -1;
-}
 
 /* Bytes that s decodes to, without its padding; len loses the padding. */
 static size_t base64_bytes(const char *s, size_t *len)
@@ -54,7 +42,7 @@ static bool base64_floats(float *out, const char *s, size_t len)
 	int have = 0, n = 0;
 
 	for (size_t i = 0; i < len; i++) {
-		int d = digit(s[i]);
+		int d = base64_digit((unsigned char)s[i]);
 
 		if (d < 0)
 			return false;

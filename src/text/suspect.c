@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/attr.h"
+#include "base/hash.h"
 #include "base/utf8.h"
 #include "text/fold.h"
 #include "text/line.h"
@@ -338,17 +339,6 @@ static bool only_quotes(struct folded *f)
 
 static bool suspect(const char *s, size_t len, bool decode);
 
-static int digit64(unsigned char c)
-{
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
-}
-
 static int digit16(unsigned char c)
 {
 	return c >= '0' && c <= '9' ? c - '0' :
@@ -366,7 +356,7 @@ static bool decodes_to_order(const char *s, size_t len, int bits)
 	for (size_t i = 0; i < len && n < sizeof(out); i++) {
 		unsigned char c = (unsigned char)s[i];
 
-		acc = acc << bits | (uint32_t)(bits == 6 ? digit64(c) :
+		acc = acc << bits | (uint32_t)(bits == 6 ? base64_digit(c) :
 							   digit16(c));
 		have += bits;
 		if (have < 8)
@@ -386,7 +376,7 @@ static bool hides_code(const char *s, size_t len)
 		bool hex = true;
 
 		for (end = i; end < len &&
-			      digit64((unsigned char)s[end]) >= 0; end++)
+			      base64_digit((unsigned char)s[end]) >= 0; end++)
 			hex = hex && digit16((unsigned char)s[end]) >= 0;
 		if (end - i >= CODE_MIN &&
 		    (decodes_to_order(s + i, end - i, 6) ||
