@@ -39,11 +39,6 @@
 #define CLASSES 3 /* of how often */
 #define CLASS_BITS 2
 #define MERGE_AT 16 /* segments of a level; as many as FTS5 allows */
-#define STRUCTURE_ROW 10
-#define TOTALS_ROW 1
-#define SEGMENT_SHIFT 37
-#define TERM_MARK '0'
-#define FTS_FORMAT 4
 
 struct bulk_slot {
 	uint32_t hash;
@@ -306,8 +301,7 @@ static int data_put(struct sq *s, int64_t id, const void *data, size_t len,
 static int put_leaf(void *ctx, uint32_t segment, uint32_t page,
 		    const void *data, size_t len, struct remem_err *err)
 {
-	return data_put(ctx, ((int64_t)segment << SEGMENT_SHIFT) + page, data,
-			len, err);
+	return data_put(ctx, fts5_leaf_id(segment, page), data, len, err);
 }
 
 static int put_entry(void *ctx, uint32_t segment, const void *term, size_t len,
@@ -326,21 +320,12 @@ static int put_entry(void *ctx, uint32_t segment, const void *term, size_t len,
 	return sq_run(s, st, err);
 }
 
-static int damaged(struct sq *s, struct remem_err *err)
-{
-	s->broken = true;
-	fail(err, REMEM_ECORRUPT, "the index '%s' is damaged: bad postings",
-	     s->db_path);
-	fail_action(err, "run: remem index --force");
-	return REMEM_ECORRUPT;
-}
-
 /* *ok: it is there, and of the kind we know. */
 static int structure_look(struct sq *s, struct structure *out, bool *ok,
 			  struct remem_err *err)
 {
 	sqlite3_stmt *st = NULL;
-	int rc = data_get(s, STRUCTURE_ROW, &st, err);
+	int rc = data_get(s, FTS5_STRUCTURE_ROW, &st, err);
 
 	*ok = rc > 0 &&
 	      structure_decode(out, sqlite3_column_blob(st, 0),
@@ -355,7 +340,7 @@ static int structure_get(struct sq *s, struct structure *out,
 	bool ok;
 	int rc = structure_look(s, out, &ok, err);
 
-	return rc ? rc : ok ? 0 : damaged(s, err);
+	return rc ? rc : ok ? 0 : sq_damaged(s, BAD_POSTINGS, err);
 }
 
 static int structure_put(struct sq *s, const struct structure *t,
@@ -363,8 +348,8 @@ static int structure_put(struct sq *s, const struct structure *t,
 {
 	unsigned char record[STRUCTURE_MAX_BYTES];
 
-	return data_put(s, STRUCTURE_ROW, record, structure_encode(record, t),
-			err);
+	return data_put(s, FTS5_STRUCTURE_ROW, record,
+			structure_encode(record, t), err);
 }
 
 /* FTS5's totals: rows, and terms of all of them. */
@@ -375,7 +360,7 @@ static int totals_add(struct sq *s, uint64_t rows, uint64_t terms,
 	unsigned char record[20];
 	sqlite3_stmt *st = NULL;
 	size_t n = 0;
-	int rc = data_get(s, TOTALS_ROW, &st, err);
+	int rc = data_get(s, FTS5_TOTALS_ROW, &st, err);
 
 	if (rc < 0)
 		return rc;
@@ -389,7 +374,7 @@ static int totals_add(struct sq *s, uint64_t rows, uint64_t terms,
 	}
 	n = varint_put(record, old_rows + rows);
 	n += varint_put(record + n, old_terms + terms);
-	return data_put(s, TOTALS_ROW, record, n, err);
+	return data_put(s, FTS5_TOTALS_ROW, record, n, err);
 }
 
 /* ---- in order ---- */
@@ -517,7 +502,7 @@ static int write_term(struct bulk *b, const struct bulk_slot *s,
 	size_t t = (size_t)(s->number - 1) << CLASS_BITS, len = s->len;
 	int rc = 0;
 
-	term[0] = TERM_MARK;
+	term[0] = FTS5_TERM_MARK;
 	memcpy(term + 1, slot_text(b, s), len++);
 	for (size_t c = 0; c < CLASSES && !rc; c++, t++) {
 		uint32_t from = t ? ends[t - 1] : 0;
@@ -565,14 +550,14 @@ struct merge {
 static int take_leaf(void *ctx, struct cursor *c, uint32_t page)
 {
 	struct merge *m = ctx;
-	int64_t id = ((int64_t)c->segment << SEGMENT_SHIFT) + page;
+	int64_t id = fts5_leaf_id(c->segment, page);
 	sqlite3_stmt *st;
 	int rc = data_get(m->s, id, &st, m->err);
 
 	if (rc < 0)
 		return rc;
 	if (!rc)
-		return damaged(m->s, m->err);
+		return sq_damaged(m->s, BAD_POSTINGS, m->err);
 	c->len = (size_t)sqlite3_column_bytes(st, 0);
 	rc = mem_grow(&c->buf, &c->cap, c->len, 1) ? 0 : fail_nomem(m->err);
 	if (!rc)
@@ -617,7 +602,7 @@ static int merge_list(struct merge *m, struct cursor *c)
 	} while (n && !rc);
 	if (!rc)
 		rc = cursor_next(c);
-	return !rc && c->broken ? damaged(m->s, m->err) : rc;
+	return !rc && c->broken ? sq_damaged(m->s, BAD_POSTINGS, m->err) : rc;
 }
 
 static int merge_terms(struct merge *m)
@@ -653,7 +638,7 @@ static int open_cursors(struct merge *m, const struct segment *g)
 		if ((rc = cursor_seek(c, c->first, "", 0, true)))
 			return rc;
 		if (c->broken)
-			return damaged(m->s, m->err);
+			return sq_damaged(m->s, BAD_POSTINGS, m->err);
 	}
 	return 0;
 }
@@ -704,7 +689,8 @@ static int merge_level(struct sq *s, struct structure *t, int level,
 	if (rc)
 		return rc;
 	structure_clear(t, level);
-	return structure_add(t, level + 1, &made) ? 0 : damaged(s, err);
+	return structure_add(t, level + 1, &made) ? 0 :
+	       sq_damaged(s, BAD_POSTINGS, err);
 }
 
 /* All there are become one of the highest level. */
@@ -718,7 +704,8 @@ static int merge_all(struct sq *s, struct structure *t, struct remem_err *err)
 		return rc;
 	for (int i = 0; i <= top; i++)
 		structure_clear(t, i);
-	return structure_add(t, top, &made) ? 0 : damaged(s, err);
+	return structure_add(t, top, &made) ? 0 :
+	       sq_damaged(s, BAD_POSTINGS, err);
 }
 
 static int write_segment(struct sq *s, struct structure *t,
@@ -734,7 +721,8 @@ static int write_segment(struct sq *s, struct structure *t,
 	if ((rc = write_terms(b, &made.last, err)))
 		return rc;
 	t->writes += made.last;
-	return structure_add(t, 0, &made) ? 0 : damaged(s, err);
+	return structure_add(t, 0, &made) ? 0 :
+	       sq_damaged(s, BAD_POSTINGS, err);
 }
 
 int bulk_flush(struct sq *s, struct remem_err *err)
@@ -806,7 +794,7 @@ static bool may_begin(struct sq *s)
 	bool ok;
 
 	return !sq_int(s, S_INDEXED, &n, NULL) && !n &&
-	       !sq_int(s, S_POST_FORMAT, &n, NULL) && n == FTS_FORMAT &&
+	       !sq_int(s, S_POST_FORMAT, &n, NULL) && n == FTS5_FORMAT &&
 	       may_write_tables(s) && !structure_look(s, &t, &ok, NULL) &&
 	       ok && (!t.levels || t.level[0].count < MERGE_AT);
 }

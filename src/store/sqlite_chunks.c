@@ -3,15 +3,6 @@
 
 #include "store/sqlite_store.h"
 
-static int corrupt(struct sq *s, const char *what, struct remem_err *err)
-{
-	s->broken = true;
-	fail(err, REMEM_ECORRUPT, "the index '%s' is damaged: %s", s->db_path,
-	     what);
-	fail_action(err, "run: remem index --force");
-	return REMEM_ECORRUPT;
-}
-
 static int slots_of(struct sq *s, struct arena *a, enum fp_state state,
 		    int64_t first, struct store_chunk *c,
 		    struct remem_err *err)
@@ -49,7 +40,7 @@ static int chunk_row(struct sq *s, struct arena *a, struct heading_cache *h,
 	if (a->failed)
 		return fail_nomem(err);
 	if (!c->text || !c->heading_path)
-		return corrupt(s, "a chunk makes no sense", err);
+		return sq_damaged(s, "a chunk makes no sense", err);
 	return passages_read(s, a, h, k, c, err);
 }
 

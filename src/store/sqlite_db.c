@@ -66,12 +66,11 @@ int sq_fail(struct sq *s, const char *what, struct remem_err *err)
 	return rc;
 }
 
-/* A statement of ours makes no sense: a table is not as it was made. */
-static int not_ours(struct sq *s, struct remem_err *err)
+int sq_damaged(struct sq *s, const char *what, struct remem_err *err)
 {
 	s->broken = true;
 	fail(err, REMEM_ECORRUPT, "the index '%s' is damaged: %s", s->db_path,
-	     sqlite3_errmsg(s->db));
+	     what);
 	fail_action(err, "run: remem index --force");
 	return REMEM_ECORRUPT;
 }
@@ -106,7 +105,7 @@ int sq_get(struct sq *s, enum stmt_id id, sqlite3_stmt **out,
 	if (!*st && sqlite3_prepare_v3(s->db, sql[id], -1,
 				       SQLITE_PREPARE_PERSISTENT, st, NULL))
 		return sqlite3_errcode(s->db) == SQLITE_ERROR ?
-			       not_ours(s, err) : sq_fail(s, "ask", err);
+			       sq_damaged(s, sqlite3_errmsg(s->db), err) : sq_fail(s, "ask", err);
 	sqlite3_reset(*st);
 	*out = *st;
 	return 0;

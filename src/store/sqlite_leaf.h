@@ -21,6 +21,19 @@
 
 #define LEAF_TERM_MAX 256 /* ours have 66 bytes */
 
+/* Of FTS5's tables. */
+#define FTS5_FORMAT 4
+#define FTS5_TOTALS_ROW 1
+#define FTS5_STRUCTURE_ROW 10
+#define FTS5_TERM_MARK '0' /* before each term: of the main index */
+#define BAD_POSTINGS "bad postings" /* what is damaged, see sq_damaged() */
+
+/* Where a leaf stands. */
+static inline int64_t fts5_leaf_id(uint32_t segment, uint32_t page)
+{
+	return ((int64_t)segment << 37) + page;
+}
+
 struct leaf_row {
 	uint32_t id;
 	bool gone;

@@ -13,10 +13,6 @@
 #include "text/term.h"
 
 #define SEGMENTS_MAX 256 /* FTS5 merges long before */
-#define FORMAT 4 /* of FTS5's tables */
-#define STRUCTURE_ROW 10
-#define SEGMENT_SHIFT 37 /* of a leaf's rowid; the page stands below */
-#define TERM_MARK '0' /* before each term: of the main index */
 #define ROWS_AT_ONCE 512
 #define MATCH_BYTES (2 * TERM_MAX_BYTES + 8)
 
@@ -67,15 +63,6 @@ void lists_release(struct sq *s)
 	}
 }
 
-static int damaged(struct sq *s, struct remem_err *err)
-{
-	s->broken = true;
-	fail(err, REMEM_ECORRUPT, "the index '%s' is damaged: bad postings",
-	     s->db_path);
-	fail_action(err, "run: remem index --force");
-	return REMEM_ECORRUPT;
-}
-
 /* ---- leaves ---- */
 
 struct loading {
@@ -109,11 +96,11 @@ static int load_leaf(void *ctx, struct cursor *c, uint32_t page)
 	sqlite3_stmt *st = NULL;
 	const void *data;
 	size_t len;
-	int rc = data_row(w->l, ((int64_t)c->segment << SEGMENT_SHIFT) + page,
+	int rc = data_row(w->l, fts5_leaf_id(c->segment, page),
 			  &data, &len, &st, w->err);
 
 	if (!rc && !data)
-		rc = damaged(w->l->s, w->err);
+		rc = sq_damaged(w->l->s, BAD_POSTINGS, w->err);
 	else if (!rc && !mem_grow(&c->buf, &c->cap, len, 1))
 		rc = fail_nomem(w->err);
 	if (!rc) {
@@ -132,7 +119,7 @@ static bool known_format(struct lists *l)
 	int64_t format = 0;
 
 	return !sq_int(l->s, statements[l->table].format, &format, NULL) &&
-	       format == FORMAT;
+	       format == FTS5_FORMAT;
 }
 
 static int read_structure(struct lists *l, struct remem_err *err)
@@ -140,7 +127,7 @@ static int read_structure(struct lists *l, struct remem_err *err)
 	sqlite3_stmt *st = NULL;
 	const void *data;
 	size_t len;
-	int rc = data_row(l, STRUCTURE_ROW, &data, &len, &st, err);
+	int rc = data_row(l, FTS5_STRUCTURE_ROW, &data, &len, &st, err);
 
 	if (!rc)
 		l->count = data ? structure_read(l->segments, SEGMENTS_MAX,
@@ -270,7 +257,7 @@ static int seek_all(struct lists *l, const char *key, size_t len, bool prefix,
 		if (rc || (rc = cursor_seek(c, page, key, len, prefix)))
 			return rc;
 		if (c->broken)
-			return damaged(l->s, loading->err);
+			return sq_damaged(l->s, BAD_POSTINGS, loading->err);
 	}
 	return 0;
 }
@@ -333,7 +320,7 @@ static int read_list(struct lists *l, struct cursor *c, bool several,
 		if ((rc = cursor_rows(c, rows, ROWS_AT_ONCE, &n)))
 			return rc;
 		if (c->broken)
-			return damaged(l->s, err);
+			return sq_damaged(l->s, BAD_POSTINGS, err);
 		if (!n)
 			break;
 		if (!mem_grow(&out->ids, &out->cap, out->count + n,
@@ -390,7 +377,7 @@ static int read_term(struct lists *l, const struct cursor *low,
 		if ((rc = cursor_next(&l->cursors[i])))
 			return rc;
 		if (l->cursors[i].broken)
-			return damaged(l->s, err);
+			return sq_damaged(l->s, BAD_POSTINGS, err);
 	}
 	return 0;
 }
@@ -426,7 +413,7 @@ int list_read(struct sq *s, const struct list_ask *q, struct id_list *out,
 		return 0;
 	if (l->by_match)
 		return read_by_match(l, q, out, err);
-	key[0] = TERM_MARK;
+	key[0] = FTS5_TERM_MARK;
 	memcpy(key + 1, q->term, len++);
 	if (q->tf)
 		key[len++] = q->tf;

@@ -54,11 +54,7 @@ static int read_block(struct sq *s, sqlite3_stmt *st, struct remem_err *err)
 
 	if (block < 0 || block > UINT32_MAX / MAP_BLOCK || !data ||
 	    sqlite3_column_bytes(st, 1) != BLOCK_BYTES) {
-		s->broken = true;
-		fail(err, REMEM_ECORRUPT, "the index '%s' is damaged: bad "
-		     "block in chunk_map", s->db_path);
-		fail_action(err, "run: remem index --force");
-		return REMEM_ECORRUPT;
+		return sq_damaged(s, "bad block in chunk_map", err);
 	}
 	if (!room_for(m, at + MAP_BLOCK))
 		return fail_nomem(err);

@@ -15,6 +15,7 @@
 /* Headings that a reader keeps while nothing is written. */
 #define KNOWN_SLOTS 1024 /* a power of two */
 #define KNOWN_BYTES ((size_t)1 << 20) /* of their text; then all go */
+#define NO_SENSE "the passages of a chunk make no sense"
 
 struct heading_row {
 	int64_t id;
@@ -159,15 +160,6 @@ int passages_slots(struct sq *s, enum fp_state state, int64_t first, int count,
 
 /* ---- what is packed ---- */
 
-static int makes_no_sense(struct sq *s, struct remem_err *err)
-{
-	s->broken = true;
-	fail(err, REMEM_ECORRUPT, "the index '%s' is damaged: the passages of "
-	     "a chunk make no sense", s->db_path);
-	fail_action(err, "run: remem index --force");
-	return REMEM_ECORRUPT;
-}
-
 int passages_read(struct sq *s, struct arena *a, struct heading_cache *h,
 		  const struct packed *k, struct store_chunk *c,
 		  struct remem_err *err)
@@ -179,7 +171,7 @@ int passages_read(struct sq *s, struct arena *a, struct heading_cache *h,
 
 	/* Seven bytes are the least that one takes. */
 	if (c->passage_count < 0 || (size_t)c->passage_count > k->len / 7)
-		return makes_no_sense(s, err);
+		return sq_damaged(s, NO_SENSE, err);
 	c->passages = ARENA_ARRAY(a, struct store_passage,
 				  (size_t)c->passage_count + 1);
 	for (int i = 0; !a->failed && !rc && i < c->passage_count; i++) {
@@ -188,7 +180,7 @@ int passages_read(struct sq *s, struct arena *a, struct heading_cache *h,
 		if (!pack_next(&r, a, p, &heading) || p->start > c->len ||
 		    p->len > c->len - p->start)
 			return a->failed ? fail_nomem(err) :
-					   makes_no_sense(s, err);
+					   sq_damaged(s, NO_SENSE, err);
 		p->id = k->first + i;
 		p->chunk = c->id;
 		p->file = c->file;

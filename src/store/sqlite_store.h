@@ -149,6 +149,9 @@ int sq_fail(struct sq *s, const char *what, struct remem_err *err);
 /* The prepared statement, reset, in *out. */
 int sq_get(struct sq *s, enum stmt_id id, sqlite3_stmt **out,
 	   struct remem_err *err);
+/* What is stored makes no sense: REMEM_ECORRUPT, and the next one who opens the
+ * index makes it anew. */
+int sq_damaged(struct sq *s, const char *what, struct remem_err *err);
 /* 1 for a row, 0 at the end (statement reset), or a negative code. */
 int sq_step(struct sq *s, sqlite3_stmt *st, struct remem_err *err);
 /* Runs to the end; resets. */
