@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "index/sync.h"
+#include "index/writes.h"
 #include "source/list.h"
 #include "source/secret.h"
 #include "source/sessions.h"
@@ -42,9 +43,7 @@ struct talks {
 	struct row *rows; /* by path */
 	size_t row_count, row_cap;
 	struct arena one; /* of a talk */
-	bool open; /* a transaction */
-	size_t batch_bytes;
-	int batch_talks;
+	struct writes batch;
 	int64_t failures;
 	int64_t masked; /* secrets, in this run */
 	struct list_ids names; /* of talks that stores hold, by hash */
@@ -73,34 +72,6 @@ struct talk_run {
 	struct buf text;
 };
 
-/* ---- transactions ----------------------------------------------------- */
-
-static int batch_begin(struct talks *t, struct remem_err *err)
-{
-	struct store *s = t->y->s;
-	int rc;
-
-	file_fault_step();
-	if (t->open)
-		return 0;
-	rc = s->ops->begin(s, err);
-	t->open = !rc;
-	return rc;
-}
-
-static int batch_commit(struct talks *t, struct remem_err *err)
-{
-	struct store *s = t->y->s;
-
-	if (!t->open)
-		return 0;
-	t->open = false;
-	t->batch_bytes = 0;
-	t->batch_talks = 0;
-	file_fault_step();
-	return s->ops->commit(s, err);
-}
-
 static int meta_put(struct talks *t, const char *key, const char *value,
 		    struct remem_err *err)
 {
@@ -108,7 +79,7 @@ static int meta_put(struct talks *t, const char *key, const char *value,
 
 	if (t->count)
 		return 0;
-	rc = batch_begin(t, err);
+	rc = writes_begin(&t->batch, err);
 	return rc ? rc : t->y->s->ops->meta_set(t->y->s, key, value, err);
 }
 
@@ -196,7 +167,7 @@ static void see(struct talks *t, const char *name)
 
 static int remove_row(struct talks *t, struct row *r, struct remem_err *err)
 {
-	int rc = t->count ? 0 : batch_begin(t, err);
+	int rc = t->count ? 0 : writes_begin(&t->batch, err);
 
 	if (!rc && !t->count) {
 		rc = t->y->s->ops->file_remove(t->y->s, r->id, err);
@@ -459,11 +430,11 @@ static int put_part(struct talk_run *r, struct remem_err *err)
 	sha256_of(f.hash, n.text, n.len);
 	if (r->a.failed)
 		return fail_nomem(err);
-	if ((rc = batch_begin(t, err)) ||
+	if ((rc = writes_begin(&t->batch, err)) ||
 	    (rc = s->ops->file_put(s, &f, &n, err)))
 		return rc;
 	t->y->writes++;
-	t->batch_bytes += n.len;
+	t->batch.bytes += n.len;
 	r->dirty = false;
 	return 0;
 }
@@ -553,10 +524,10 @@ static int read_all(struct talk_run *r, struct remem_err *err)
 	int rc;
 
 	for (;;) {
-		if (t->batch_bytes >= BATCH_BYTES && transcript_rests(r->in)) {
+		if (t->batch.bytes >= BATCH_BYTES && transcript_rests(r->in)) {
 			if ((rc = put_part(r, err)) ||
 			    (rc = write_state(r, err)) ||
-			    (rc = batch_commit(t, err)))
+			    (rc = writes_commit(&t->batch, err)))
 				return rc;
 			if (progress_step(&t->y->progress, 0))
 				return fail(err, REMEM_ECANCELLED,
@@ -605,7 +576,7 @@ static int list_bad(struct talks *t, const struct session_file *f,
 	sync_skip(t->y, name, reason);
 	if (t->count || (is_of(t, i, name) && !t->rows[i].skipped))
 		return 0;
-	if ((rc = batch_begin(t, err)))
+	if ((rc = writes_begin(&t->batch, err)))
 		return rc;
 	t->y->writes++;
 	return t->y->s->ops->file_put(t->y->s, &row, NULL, err);
@@ -694,7 +665,7 @@ static int sync_talk(struct talks *t, const struct session_file *f,
 	transcript_close(r.in);
 	buf_release(&r.text);
 	arena_release(&r.a);
-	t->batch_talks++;
+	t->batch.items++;
 	return rc;
 }
 
@@ -802,9 +773,9 @@ static int sync_files(struct talks *t, const struct session_list *l,
 		if (f->store != (k < l->count))
 			continue;
 		rc = sync_file(t, f, err);
-		if (!rc && (t->batch_talks >= BATCH_TALKS ||
-			    t->batch_bytes >= BATCH_BYTES))
-			rc = batch_commit(t, err);
+		if (!rc && (t->batch.items >= BATCH_TALKS ||
+			    t->batch.bytes >= BATCH_BYTES))
+			rc = writes_commit(&t->batch, err);
 		if (!rc && progress_step(p, 1))
 			rc = fail(err, REMEM_ECANCELLED, "stopped on request");
 	}
@@ -817,7 +788,7 @@ static int keep_digest(struct talks *t, const char *digest,
 	const char *key = t->failures ? NULL : digest;
 	int rc = meta_put(t, DIGEST_KEY, key, err);
 
-	return rc ? rc : batch_commit(t, err);
+	return rc ? rc : writes_commit(&t->batch, err);
 }
 
 static void digest_text(char out[TALKS_DIGEST],
@@ -870,10 +841,10 @@ bool talks_settled(struct arena *a, struct store *s,
 
 int sync_talks(struct sync *y, struct remem_err *err)
 {
-	struct talks t = { .y = y, .o = y->o->source->sessions };
+	struct talks t = { .y = y, .o = y->o->source->sessions,
+			   .batch = { .s = y->s } };
 	char digest[2 * SHA256_BYTES + 1];
 	struct session_list l = { 0 };
-	struct remem_err end;
 	int rc = 0;
 
 	if (t.o && (rc = sessions_find(&l, &y->round, t.o, err)))
@@ -892,10 +863,7 @@ int sync_talks(struct sync *y, struct remem_err *err)
 		rc = remove_gone(&t, t.o ? &l : NULL, err);
 	if (!rc)
 		rc = keep_digest(&t, t.o ? digest : NULL, err);
-	else if (rc == REMEM_ECANCELLED && batch_commit(&t, &end))
-		rc = fail(err, end.code, "%s", end.message);
-	if (t.open)
-		y->s->ops->rollback(y->s);
+	rc = writes_end(&t.batch, rc, err);
 	y->failures += t.failures;
 	y->r->masked += t.masked;
 	list_ids_release(&t.names);

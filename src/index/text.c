@@ -15,6 +15,7 @@
 #include "index/media.h"
 #include "index/stamp.h"
 #include "index/sync.h"
+#include "index/writes.h"
 #include "text/term.h"
 
 #define BATCH_FILES 2048
@@ -27,46 +28,18 @@ struct text_run {
 	struct sync *y;
 	struct arena file; /* of one file */
 	struct buf bytes;
-	bool open; /* a transaction */
-	int batch_files;
-	size_t batch_bytes;
+	struct writes batch;
 	int settle_ms;
 };
-
-static int batch_begin(struct text_run *t, struct remem_err *err)
-{
-	struct store *s = t->y->s;
-	int rc;
-
-	file_fault_step();
-	if (t->open)
-		return 0;
-	rc = s->ops->begin(s, err);
-	t->open = !rc;
-	return rc;
-}
-
-static int batch_commit(struct text_run *t, struct remem_err *err)
-{
-	struct store *s = t->y->s;
-
-	if (!t->open)
-		return 0;
-	t->open = false;
-	t->batch_files = 0;
-	t->batch_bytes = 0;
-	file_fault_step();
-	return s->ops->commit(s, err);
-}
 
 static int batch_step(struct text_run *t, size_t bytes, struct remem_err *err)
 {
 	t->y->writes++;
-	t->batch_files++;
-	t->batch_bytes += bytes;
-	if (t->batch_files < BATCH_FILES && t->batch_bytes < BATCH_BYTES)
+	t->batch.items++;
+	t->batch.bytes += bytes;
+	if (t->batch.items < BATCH_FILES && t->batch.bytes < BATCH_BYTES)
 		return 0;
-	return batch_commit(t, err);
+	return writes_commit(&t->batch, err);
 }
 
 static void fill(struct store_file *out, const struct source_file *f)
@@ -154,7 +127,7 @@ static int put_listed(struct text_run *t, const struct plan_item *it,
 
 	fill(&sf, it->file);
 	sf.id = it->row ? it->row->id : 0;
-	if ((rc = batch_begin(t, err)) ||
+	if ((rc = writes_begin(&t->batch, err)) ||
 	    (rc = s->ops->file_put(s, &sf, NULL, err)))
 		return rc;
 	*id = sf.id;
@@ -173,7 +146,7 @@ static int touch(struct text_run *t, const struct plan_row *row,
 	bool found;
 	int rc;
 
-	if ((rc = batch_begin(t, err)) ||
+	if ((rc = writes_begin(&t->batch, err)) ||
 	    (rc = s->ops->file_get(s, &t->file, row->id, &sf, &found, err)))
 		return rc;
 	if (!found)
@@ -229,7 +202,7 @@ static int put_same(struct text_run *t, const struct plan_item *it,
 	bool found;
 	int rc;
 
-	if ((rc = batch_begin(t, err)) ||
+	if ((rc = writes_begin(&t->batch, err)) ||
 	    (rc = s->ops->file_get(s, &t->file, it->row->id, &old, &found,
 				   err)))
 		return rc;
@@ -290,7 +263,7 @@ static int put_note(struct text_run *t, const struct plan_item *it,
 		return fail_nomem(err);
 	if (!it->row || it->row->skipped)
 		moved = plan_find_gone(&t->y->plan, sf->hash, sf->curated);
-	if ((rc = batch_begin(t, err)))
+	if ((rc = writes_begin(&t->batch, err)))
 		return rc;
 	if (moved && !it->row) {
 		sf->id = moved->id;
@@ -423,7 +396,7 @@ static int remove_gone(struct text_run *t, struct remem_err *err)
 		if (r->taken)
 			continue;
 		r->taken = true;
-		if ((rc = batch_begin(t, err)) ||
+		if ((rc = writes_begin(&t->batch, err)) ||
 		    (rc = s->ops->file_remove(s, r->id, err)))
 			break;
 		if (!r->skipped)
@@ -435,8 +408,8 @@ static int remove_gone(struct text_run *t, struct remem_err *err)
 
 int sync_text(struct sync *y, struct remem_err *err)
 {
-	struct text_run t = { .y = y, .settle_ms = SETTLE_MS };
-	struct remem_err end;
+	struct text_run t = { .y = y, .batch = { .s = y->s },
+			      .settle_ms = SETTLE_MS };
 	int rc;
 
 	arena_init(&t.file, 0);
@@ -444,12 +417,7 @@ int sync_text(struct sync *y, struct remem_err *err)
 	rc = put_all(&t, err);
 	if (!rc)
 		rc = remove_gone(&t, err);
-	if (!rc)
-		rc = batch_commit(&t, err);
-	else if (rc == REMEM_ECANCELLED && batch_commit(&t, &end))
-		rc = fail(err, end.code, "%s", end.message);
-	if (t.open)
-		y->s->ops->rollback(y->s);
+	rc = writes_end(&t.batch, rc, err);
 	buf_release(&t.bytes);
 	arena_release(&t.file);
 	return rc;
