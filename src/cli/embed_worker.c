@@ -21,6 +21,7 @@
 
 #include "base/alloc.h"
 #include "base/fair.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "cli/cli.h"
@@ -87,23 +88,6 @@ static bool read_all(void *p, size_t len)
 	return true;
 }
 
-static bool write_all(int fd, const void *p, size_t len)
-{
-	const char *at = p;
-
-	while (len) {
-		ssize_t n = write(fd, at, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		at += n;
-		len -= (size_t)n;
-	}
-	return true;
-}
-
 /* The body is that of one or two parts. */
 static bool answer(struct server *s, enum wire_type type, const void *a,
 		   size_t a_len, const void *b, size_t b_len)
@@ -111,8 +95,9 @@ static bool answer(struct server *s, enum wire_type type, const void *a,
 	struct wire_head h = { WIRE_MAGIC, type, s->number,
 			       (uint32_t)(a_len + b_len) };
 
-	return write_all(s->out, &h, sizeof(h)) &&
-	       write_all(s->out, a, a_len) && write_all(s->out, b, b_len);
+	return !file_write_all(s->out, &h, sizeof(h), "answer", NULL) &&
+	       !file_write_all(s->out, a, a_len, "answer", NULL) &&
+	       !file_write_all(s->out, b, b_len, "answer", NULL);
 }
 
 static bool answer_error(struct server *s, const struct remem_err *err)
