@@ -15,7 +15,6 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "index/sync.h"
 #include "index/writes.h"
 #include "source/list.h"

@@ -10,7 +10,6 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/file.h"
 #include "base/hash.h"
 #include "index/media.h"
 #include "index/stamp.h"
