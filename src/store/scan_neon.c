@@ -27,64 +27,14 @@ static inline void put_sums(int32_t *out, const int32x4_t *s)
 				  vpaddq_s32(s[2], s[3])));
 }
 
-static void dots(int32_t *out, const int8_t *rows, size_t n, size_t padded,
-		 const int8_t *q)
-{
-	size_t i = 0;
-
-	for (; i + 4 <= n; i += 4, rows += 4 * padded) {
-		int32x4_t s[4] = { vdupq_n_s32(0), vdupq_n_s32(0),
-				   vdupq_n_s32(0), vdupq_n_s32(0) };
-
-		for (size_t k = 0; k < padded; k += 16) {
-			int8x16_t w = vld1q_s8(q + k);
-
-			if (!(k & 63))
-				fetch(rows + k, padded);
-			for (size_t j = 0; j < 4; j++)
-				s[j] = step(s[j], vld1q_s8(rows + k + j *
-							   padded), w);
-		}
-		put_sums(out + i, s);
-	}
-	for (; i < n; i++, rows += padded) {
-		int32x4_t s = vdupq_n_s32(0);
-
-		for (size_t k = 0; k < padded; k += 16)
-			s = step(s, vld1q_s8(rows + k), vld1q_s8(q + k));
-		out[i] = vaddvq_s32(s);
-	}
-}
+#define DOTS dots
+#define STEP step
+#include "store/scan_neon_dots.h"
 
 #if defined(CPU_ARM_DOT)
-DOT static void dots_dot(int32_t *out, const int8_t *rows, size_t n,
-			 size_t padded, const int8_t *q)
-{
-	size_t i = 0;
-
-	for (; i + 4 <= n; i += 4, rows += 4 * padded) {
-		int32x4_t s[4] = { vdupq_n_s32(0), vdupq_n_s32(0),
-				   vdupq_n_s32(0), vdupq_n_s32(0) };
-
-		for (size_t k = 0; k < padded; k += 16) {
-			int8x16_t w = vld1q_s8(q + k);
-
-			if (!(k & 63))
-				fetch(rows + k, padded);
-			for (size_t j = 0; j < 4; j++)
-				s[j] = vdotq_s32(s[j], vld1q_s8(rows + k + j *
-								padded), w);
-		}
-		put_sums(out + i, s);
-	}
-	for (; i < n; i++, rows += padded) {
-		int32x4_t s = vdupq_n_s32(0);
-
-		for (size_t k = 0; k < padded; k += 16)
-			s = vdotq_s32(s, vld1q_s8(rows + k), vld1q_s8(q + k));
-		out[i] = vaddvq_s32(s);
-	}
-}
+#define DOTS DOT dots_dot
+#define STEP vdotq_s32
+#include "store/scan_neon_dots.h"
 #endif
 
 static void dots_float(float out[3], const int8_t *row, size_t padded,
