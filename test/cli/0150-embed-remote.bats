@@ -6,18 +6,13 @@ setup() {
 	begin
 	log="$BATS_TEST_TMPDIR/log"
 	: >"$log"
-	python3 "$root/test/server/provider.py" --log "$log" \
-		--port-file "$BATS_TEST_TMPDIR/port" >/dev/null 2>&1 3>&- &
-	server=$!
-	for _ in $(seq 100); do
-		[ -s "$BATS_TEST_TMPDIR/port" ] && break
-		sleep 0.1
-	done
-	port=$(cat "$BATS_TEST_TMPDIR/port")
+	listen "$BATS_TEST_TMPDIR/port" python3 \
+		"$root/test/server/provider.py" --log "$log" \
+		--port-file "$BATS_TEST_TMPDIR/port"
 }
 
 teardown() {
-	kill "$server" 2>/dev/null || true
+	unlisten
 }
 
 # remote OPTIONS [MORE]: settings with the provider that has these options.
@@ -29,14 +24,6 @@ remote() {
 	  remote: {baseUrl: "http://127.0.0.1:$port/$1/v1", apiKey: sk-test-000000}
 	${2:+  $2}
 	END
-}
-
-many() { # N: so many notes of one passage
-	local i
-	for i in $(seq "$1"); do
-		printf '# %s\n\nThe %s-th thing is number%s and 编号%s号事情\n' \
-			"$i" "$i" "$i" "$i" >"$ws/memory/note-$i.md"
-	done
 }
 
 requests() { # [STATUS]

@@ -5,18 +5,14 @@ load common
 # The server is one for all tests: each address stands for itself.
 setup_file() {
 	export PORT_DIR=$BATS_FILE_TMPDIR
-	python3 "$REMEM_SOURCE_ROOT/test/server/provider.py" \
-		--log "$PORT_DIR/log" --port-file "$PORT_DIR/port" \
-		>/dev/null 2>&1 3>&- &
-	echo $! >"$PORT_DIR/pid"
-	until [ -s "$PORT_DIR/port" ]; do
-		kill -0 "$(cat "$PORT_DIR/pid")"
-		read -rt .05 <> <(:) || true
-	done
+	listen "$PORT_DIR/port" python3 \
+		"$REMEM_SOURCE_ROOT/test/server/provider.py" \
+		--log "$PORT_DIR/log" --port-file "$PORT_DIR/port"
+	export server
 }
 
 teardown_file() {
-	kill "$(cat "$PORT_DIR/pid")" 2>/dev/null || true
+	unlisten
 }
 
 setup() {
@@ -39,22 +35,6 @@ speak() {
 	  $([ "$2" = - ] || echo "model: $2")
 	  ${4:-}
 	END
-}
-
-many() { # N: so many notes of one passage
-	local i
-	for i in $(seq "$1"); do
-		printf '# %s\n\nThe %s-th thing is number%s and 编号%s号事情\n' \
-			"$i" "$i" "$i" "$i" >"$ws/memory/note-$i.md"
-	done
-}
-
-log_is() { # EXPRESSION over rows (its list of requests)
-	python3 -c '
-import json, sys
-rows = [json.loads(l) for l in open(sys.argv[1])]
-sys.exit(0 if eval(sys.argv[2]) else "%s: %s" % (sys.argv[2], rows[:4]))
-' "$log" "$1"
 }
 
 @test "every provider speaks its dialect: notes, questions, kinds, dimensions" {

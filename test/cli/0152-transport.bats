@@ -9,18 +9,13 @@ setup() {
 }
 
 teardown() {
-	[ -z "${server:-}" ] || kill "$server" 2>/dev/null || true
+	unlisten
 }
 
 serve() { # [ARGUMENT...] of the server
-	python3 "$root/test/server/provider.py" --log "$log" "$@" \
-		--port-file "$BATS_TEST_TMPDIR/port" >/dev/null 2>&1 3>&- &
-	server=$!
-	until [ -s "$BATS_TEST_TMPDIR/port" ]; do
-		kill -0 $server
-		read -rt .05 <> <(:) || true
-	done
-	port=$(cat "$BATS_TEST_TMPDIR/port")
+	listen "$BATS_TEST_TMPDIR/port" python3 \
+		"$root/test/server/provider.py" --log "$log" "$@" \
+		--port-file "$BATS_TEST_TMPDIR/port"
 }
 
 remote() { # BASE_URL [MORE]

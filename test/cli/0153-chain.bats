@@ -4,18 +4,14 @@ load common
 # tests; what an address does stands in it.
 setup_file() {
 	export PORT_DIR=$BATS_FILE_TMPDIR
-	python3 "$REMEM_SOURCE_ROOT/test/server/provider.py" \
-		--log "$PORT_DIR/log" --port-file "$PORT_DIR/port" \
-		>/dev/null 2>&1 3>&- &
-	echo $! >"$PORT_DIR/pid"
-	until [ -s "$PORT_DIR/port" ]; do
-		kill -0 "$(cat "$PORT_DIR/pid")"
-		read -rt .05 <> <(:) || true
-	done
+	listen "$PORT_DIR/port" python3 \
+		"$REMEM_SOURCE_ROOT/test/server/provider.py" \
+		--log "$PORT_DIR/log" --port-file "$PORT_DIR/port"
+	export server
 }
 
 teardown_file() {
-	kill "$(cat "$PORT_DIR/pid")" 2>/dev/null || true
+	unlisten
 }
 
 setup() {

@@ -14,18 +14,12 @@ setup() {
 }
 
 teardown() {
-	[ -z "${server:-}" ] || kill "$server" 2>/dev/null || true
+	unlisten
 }
 
 serve() { # [PEM]
-	node "$root/test/server/wire.mjs" "$BATS_TEST_TMPDIR/port" "$log" "$@" \
-		>/dev/null 2>&1 3>&- &
-	server=$!
-	until [ -s "$BATS_TEST_TMPDIR/port" ]; do
-		kill -0 $server
-		read -rt .05 <> <(:) || true
-	done
-	port=$(cat "$BATS_TEST_TMPDIR/port")
+	listen "$BATS_TEST_TMPDIR/port" node "$root/test/server/wire.mjs" \
+		"$BATS_TEST_TMPDIR/port" "$log" "$@"
 }
 
 remote() { # BASE_URL [MORE]
@@ -36,14 +30,6 @@ remote() { # BASE_URL [MORE]
 	  remote: {baseUrl: "$1", apiKey: {file: $BATS_TEST_TMPDIR/key}${2:+, $2}}
 	  embedding: {maxBatchItems: 1, concurrency: 2}
 	END
-}
-
-log_is() { # EXPRESSION over rows
-	python3 -c '
-import json, sys
-rows = [json.loads(l) for l in open(sys.argv[1])]
-sys.exit(0 if eval(sys.argv[2]) else "%s: %s" % (sys.argv[2], rows[:4]))
-' "$log" "$1"
 }
 
 indexed() {

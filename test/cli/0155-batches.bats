@@ -9,19 +9,13 @@ setup() {
 	control="$BATS_TEST_TMPDIR/control"
 	: >"$log"
 	echo '{}' >"$control"
-	python3 "$root/test/server/batch.py" --log "$log" \
-		--control "$control" \
-		--port-file "$BATS_TEST_TMPDIR/port" >/dev/null 2>&1 3>&- &
-	server=$!
-	until [ -s "$BATS_TEST_TMPDIR/port" ]; do
-		kill -0 $server
-		read -rt .05 <> <(:) || true
-	done
-	port=$(cat "$BATS_TEST_TMPDIR/port")
+	listen "$BATS_TEST_TMPDIR/port" python3 \
+		"$root/test/server/batch.py" --log "$log" \
+		--control "$control" --port-file "$BATS_TEST_TMPDIR/port"
 }
 
 teardown() {
-	kill "$server" 2>/dev/null || true
+	unlisten
 }
 
 # batch PROVIDER PATH [MORE]: settings with jobs.
@@ -35,14 +29,6 @@ batch() {
 	    batch: {enabled: true, minTexts: 5, pollIntervalMs: 100${3:+, $3}}
 	${4:-}
 	END
-}
-
-many() { # N: so many notes of one passage
-	local i
-	for i in $(seq "$1"); do
-		printf '# %s\n\nThe %s-th thing is number%s and 编号%s号事情\n' \
-			"$i" "$i" "$i" "$i" >"$ws/memory/note-$i.md"
-	done
 }
 
 calls() { # CALL [STATUS]

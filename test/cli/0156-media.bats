@@ -9,22 +9,16 @@ setup() {
 	control="$BATS_TEST_TMPDIR/control"
 	: >"$log"
 	echo '{"sees": {"image/png": "a wombat sleeps in the garden", "image/jpeg": "红色的自行车", "audio/mpeg": "piano music", "audio/wav": "church bell"}}' >"$control"
-	python3 "$root/test/server/batch.py" --log "$log" \
-		--control "$control" \
-		--port-file "$BATS_TEST_TMPDIR/port" >/dev/null 2>&1 3>&- &
-	server=$!
-	until [ -s "$BATS_TEST_TMPDIR/port" ]; do
-		kill -0 $server
-		read -rt .05 <> <(:) || true
-	done
-	port=$(cat "$BATS_TEST_TMPDIR/port")
+	listen "$BATS_TEST_TMPDIR/port" python3 \
+		"$root/test/server/batch.py" --log "$log" \
+		--control "$control" --port-file "$BATS_TEST_TMPDIR/port"
 	media="$BATS_TEST_TMPDIR/media"
 	mkdir "$media"
 	python3 "$root/test/cli/make_media.py" "$media"
 }
 
 teardown() {
-	kill "$server" 2>/dev/null || true
+	unlisten
 }
 
 # gemini [MULTIMODAL [MODEL [MORE]]]

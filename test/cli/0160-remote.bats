@@ -5,13 +5,8 @@ setup() {
 	ldconfig -p | grep -q libcurl || skip "no libcurl"
 	log="$BATS_TEST_TMPDIR/log"
 	: >"$log"
-	python3 "$BATS_TEST_DIRNAME/fake_embed.py" "$BATS_TEST_TMPDIR/port" \
-		"$log" >/dev/null 2>&1 3>&- &
-	server=$!
-	until [ -f "$BATS_TEST_TMPDIR/port" ]; do
-		kill -0 $server
-		read -rt .05 <> <(:) || true
-	done
+	listen "$BATS_TEST_TMPDIR/port" python3 \
+		"$BATS_TEST_DIRNAME/fake_embed.py" "$BATS_TEST_TMPDIR/port" "$log"
 	cat >"$config" <<-END
 	memorySearch:
 	  provider: openai-compatible
@@ -24,7 +19,7 @@ setup() {
 }
 
 teardown() {
-	[ -z "${server:-}" ] || kill $server 2>/dev/null || true
+	unlisten
 }
 
 @test "a remote provider gets its key by reference and answers" {

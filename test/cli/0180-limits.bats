@@ -8,7 +8,7 @@ setup() {
 }
 
 teardown() {
-	[ -z "${server:-}" ] || kill "$server" 2>/dev/null || true
+	unlisten
 }
 
 # with_server DIMS
@@ -16,13 +16,8 @@ with_server() {
 	ldconfig -p | grep -q libcurl || skip "no libcurl"
 	log="$BATS_TEST_TMPDIR/log"
 	: >"$log"
-	FAKE_DIMS=$1 python3 "$BATS_TEST_DIRNAME/fake_embed.py" \
-		"$BATS_TEST_TMPDIR/port" "$log" >/dev/null 2>&1 3>&- &
-	server=$!
-	until [ -f "$BATS_TEST_TMPDIR/port" ]; do
-		kill -0 $server
-		read -rt .05 <> <(:) || true
-	done
+	FAKE_DIMS=$1 listen "$BATS_TEST_TMPDIR/port" python3 \
+		"$BATS_TEST_DIRNAME/fake_embed.py" "$BATS_TEST_TMPDIR/port" "$log"
 	cat >"$config" <<-END
 	memorySearch:
 	  provider: openai-compatible

@@ -54,21 +54,17 @@ talk() { timeout 110 python3 "$here/mcp_talk.py" "$@"; }
 }
 
 @test "mcp: cancelled requests and pings beside a provider that hangs" {
-	python3 "$here/../server/provider.py" --log "$BATS_TEST_TMPDIR/log" \
-		--port-file "$BATS_TEST_TMPDIR/port" >/dev/null 2>&1 3>&- &
-	provider=$!
-	for i in $(seq 100); do
-		[ ! -s "$BATS_TEST_TMPDIR/port" ] || break
-		python3 -c 'import time; time.sleep(0.05)'
-	done
+	listen "$BATS_TEST_TMPDIR/port" python3 "$here/../server/provider.py" \
+		--log "$BATS_TEST_TMPDIR/log" \
+		--port-file "$BATS_TEST_TMPDIR/port"
 	cat >"$config" <<-END
 	memorySearch:
 	  provider: openai-compatible
 	  model: mock
-	  remote: {baseUrl: "http://127.0.0.1:$(cat "$BATS_TEST_TMPDIR/port")/hang/v1"}
+	  remote: {baseUrl: "http://127.0.0.1:$port/hang/v1"}
 	END
 	rc=0
 	talk cancel || rc=$?
-	kill "$provider"
+	unlisten
 	[ "$rc" = 0 ]
 }

@@ -14,7 +14,7 @@ setup() {
 }
 
 teardown() {
-	[ -z "${server:-}" ] || kill "$server" 2>/dev/null || true
+	unlisten
 }
 
 # No file below these holds one of the three.

@@ -10,13 +10,9 @@ setup() {
 	answer="$BATS_TEST_TMPDIR/answer"
 	: >"$log"
 	: >"$answer"
-	python3 "$BATS_TEST_DIRNAME/fake_chat.py" "$BATS_TEST_TMPDIR/port" \
-		"$log" "$answer" >/dev/null 2>&1 3>&- &
-	server=$!
-	until [ -f "$BATS_TEST_TMPDIR/port" ]; do
-		kill -0 $server
-		read -rt .05 <> <(:) || true
-	done
+	listen "$BATS_TEST_TMPDIR/port" python3 \
+		"$BATS_TEST_DIRNAME/fake_chat.py" "$BATS_TEST_TMPDIR/port" \
+		"$log" "$answer"
 	chat good
 	export MY_KEY=sk-of-mine
 	python3 "$BATS_TEST_DIRNAME/make_talk.py" claude s-1 >"$talk" <<-'END'
@@ -27,7 +23,7 @@ setup() {
 }
 
 teardown() {
-	[ -z "${server:-}" ] || kill $server 2>/dev/null || true
+	unlisten
 }
 
 chat() { # KIND

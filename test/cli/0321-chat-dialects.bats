@@ -11,15 +11,9 @@ setup() {
 	answer="$BATS_TEST_TMPDIR/answer"
 	: >"$log"
 	: >"$answer"
-	python3 "$root/test/server/chat.py" --log "$log" \
-		--answer "$answer" --port-file "$BATS_TEST_TMPDIR/port" \
-		>/dev/null 2>&1 3>&- &
-	server=$!
-	until [ -f "$BATS_TEST_TMPDIR/port" ]; do
-		kill -0 $server
-		read -rt .05 <> <(:) || true
-	done
-	port=$(cat "$BATS_TEST_TMPDIR/port")
+	listen "$BATS_TEST_TMPDIR/port" python3 \
+		"$root/test/server/chat.py" --log "$log" \
+		--answer "$answer" --port-file "$BATS_TEST_TMPDIR/port"
 	export MY_KEY=sk-secret-1234
 	python3 "$BATS_TEST_DIRNAME/make_talk.py" claude s-1 >"$talk" <<-'END'
 	user We decided to use Postgres 16 for billing.
@@ -28,7 +22,7 @@ setup() {
 }
 
 teardown() {
-	[ -z "${server:-}" ] || kill $server 2>/dev/null || true
+	unlisten
 }
 
 chat() { # PROVIDER OPTIONS
@@ -45,14 +39,6 @@ chat() { # PROVIDER OPTIONS
 	  baseUrl: "http://127.0.0.1:$port/$1,$2$path"
 	  apiKey: \${MY_KEY}
 	END
-}
-
-log_is() { # EXPRESSION over rows
-	python3 -c '
-import json, sys
-rows = [json.loads(l) for l in open(sys.argv[1])]
-sys.exit(0 if eval(sys.argv[2]) else "%s: %s" % (sys.argv[2], rows[:4]))
-' "$log" "$1"
 }
 
 providers='openai-compatible anthropic gemini ollama'

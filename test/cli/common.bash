@@ -27,6 +27,42 @@ begin() {
 	cd "$ws"
 }
 
+# listen PORT_FILE COMMAND...: a server in the background, which writes its port
+# when it listens; sets server and port. unlisten ends it.
+listen() {
+	local file=$1
+	shift
+	"$@" >/dev/null 2>&1 3>&- &
+	server=$!
+	until [ -s "$file" ]; do
+		kill -0 "$server"
+		read -rt .05 <> <(:) || true
+	done
+	port=$(cat "$file")
+}
+
+unlisten() {
+	[ -z "${server:-}" ] || kill "$server" 2>/dev/null || true
+}
+
+# log_is EXPRESSION over rows, the requests that a server has written to $log.
+log_is() {
+	python3 -c '
+import json, sys
+rows = [json.loads(l) for l in open(sys.argv[1])]
+sys.exit(0 if eval(sys.argv[2]) else "%s: %s" % (sys.argv[2], rows[:4]))
+' "$log" "$1"
+}
+
+# many N: so many notes of one passage.
+many() {
+	local i
+	for i in $(seq "$1"); do
+		printf '# %s\n\nThe %s-th thing is number%s and 编号%s号事情\n' \
+			"$i" "$i" "$i" "$i" >"$ws/memory/note-$i.md"
+	done
+}
+
 # Most of what is tested here needs no vectors.
 no_vectors() {
 	echo 'memorySearch: {provider: none}' >"$config"

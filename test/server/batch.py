@@ -152,6 +152,7 @@ def make_answers(vendor, job, c):
 
 
 class Handler(BaseHTTPRequestHandler):
+    disable_nagle_algorithm = True  # as in provider.py
     protocol_version = "HTTP/1.1"
     args = None
 
